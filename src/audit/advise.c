@@ -370,8 +370,11 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 int advise_source(const struct view *v, uint32_t lane, struct source *s)
 {
 	const struct place p = {v, &v->cpu[lane], &v->cpu[lane]};
-	const struct cause *c = cause_at(&p, s);
+	const struct cause *c;
 
+	if (s->kind == SOURCE_HOST)
+		return advise_host(v, s);
+	c = cause_at(&p, s);
 	free(s->advice);
 	s->advice = NULL;
 	s->cause = c ? c->id : NULL;

@@ -14,4 +14,7 @@ int advise(struct view *v);
 /* The same for one source of the lane with this index, without the rest of the view. */
 int advise_source(const struct view *v, uint32_t lane, struct source *s);
 
+/* The same for a source of kind SOURCE_HOST, once the host's view is advised. */
+int advise_host(const struct view *v, struct source *s);
+
 #endif

@@ -40,8 +40,8 @@ static bool has_own_advice(const struct source *s)
 static bool concerns(const struct view *v, unsigned cpu, const struct finding *f,
 		     const struct source *s)
 {
-	if (!f->fix || !finding_explains(f, cpu, s))
-		return false;
+	if (s->kind == SOURCE_HOST || !f->fix || !finding_explains(f, cpu, s))
+		return false; /* findings are of the guest */
 	if (f->about || !has_own_advice(s))
 		return true;
 	return f->level == FINDING_FAIL && s->kind == SOURCE_THREAD && !s->kernel_thread &&
@@ -97,7 +97,8 @@ static void add_costs(struct view *v, struct finding *f)
 			const struct source *s = t->row[k];
 			struct finding_item *one;
 
-			if (!s->net.count || !finding_explains(f, lane_cpu(v, i), s))
+			if (!s->net.count || s->kind == SOURCE_HOST ||
+			    !finding_explains(f, lane_cpu(v, i), s))
 				continue;
 			f->cost_ns += s->net.sum;
 			one = finding_item(f, lane_cpu(v, i), s);

@@ -25,6 +25,8 @@ enum group group_of(const struct source *s)
 		return THROTTLED;
 	if (s->kind == SOURCE_LOST)
 		return LOST;
+	if (s->kind == SOURCE_HOST)
+		return HOST;
 	if (s->kind == SOURCE_OUTSIDE)
 		return OUTSIDE;
 	if (s->kind == SOURCE_VECTOR && s->cause && !strncmp(s->cause, "T0", 2) &&
@@ -62,8 +64,27 @@ static void add_thread(struct sentence *out, const struct source *s)
 		sentence_add(out, " [%u]", s->id);
 }
 
+/* As on the host, with the host's CPU. */
+static void add_host(struct sentence *out, const struct source *s)
+{
+	struct source there = *s;
+
+	there.kind = s->host_kind;
+	if (s->rest || s->host_kind == SOURCE_HOST)
+		sentence_add(out, "%s", s->rest ? "many that cannot be told apart" : s->name);
+	else
+		sentence_source(out, &there);
+	if (s->host_cpu && s->host_cpu != SOURCE_CPUS)
+		sentence_add(out, " on host cpu %u", s->host_cpu - 1);
+}
+
 void sentence_source(struct sentence *out, const struct source *s)
 {
+	if (s->kind == SOURCE_HOST) {
+		sentence_add(out, "its host: ");
+		add_host(out, s);
+		return;
+	}
 	if (s->kind == SOURCE_IRQ && s->id == KIND_IDS) {
 		sentence_add(out, "IRQs %s", s->name);
 		return;
@@ -136,6 +157,15 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 		sentence_add(out, "what the kernel does not show");
 		return;
 	}
+	if (s->word == WORD_HOST_NOTHING || s->word == WORD_HOST_NOT_COVERED) {
+		sentence_add(out,
+			     s->word == WORD_HOST_NOTHING
+				     ? "what neither its kernel nor its host's sees: the "
+				       "hypervisor's own work, or firmware or hardware below"
+				     : "what the kernel does not see; the recording of its host "
+				       "does not cover it");
+		return;
+	}
 	sentence_add(out, "what the kernel does not see: ");
 	if (s->word == WORD_STEAL)
 		sentence_add(out, "the host gave the CPU to others");
@@ -148,6 +178,13 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 	else
 		sentence_add(out, "firmware or hardware");
 	add_action(out, "; ", finding_of(v, v->cpu[i].number, s), s);
+}
+
+static void say_host(struct sentence *out, const struct most *m)
+{
+	sentence_add(out, "its host%s", m->ns > m->source->net.sum ? ", most of it to " : ": ");
+	add_host(out, m->source);
+	add_action(out, "; ", NULL, m->source);
 }
 
 /* True where the records tell in which intervals threads left unseen: some do. */
@@ -200,6 +237,8 @@ void sentence_most(struct sentence *out, const struct view *v, uint32_t i, const
 		say_throttled(out, v, c, m->source);
 	else if (m->group == OUTSIDE)
 		say_outside(out, v, i, m->source, m->many);
+	else if (m->group == HOST)
+		say_host(out, m);
 	else
 		say_source(out, v, c, m->source);
 }

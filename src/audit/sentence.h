@@ -10,7 +10,7 @@ struct sentence {
 	size_t len;
 };
 
-enum group { TICK, THROTTLED, OUTSIDE, LOST, GROUPS };
+enum group { TICK, THROTTLED, OUTSIDE, LOST, HOST, GROUPS };
 
 /* The source that took most of some time. */
 struct most {

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/guard.h"
+#include "cmd/joined.h"
 #include "cmd/limits.h"
 #include "cmd/memory.h"
 #include "cmd/output.h"
@@ -21,6 +22,7 @@ struct options {
 	struct shown shown;
 	struct limits limits;
 	uint64_t memory;
+	const char *host; /* the recording of the guests' host; NULL: none */
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -69,6 +71,10 @@ static const struct opt report_opts[] = {
 	 FIELD(shown.source), opt_set_string},
 	{0, "top", "N", "how many sources of each CPU to show", FIELD(shown.top), set_top,
 	 .preset = "as many as the format has room for"},
+	{0, "host", "FILE",
+	 "the recording that culprit watch made on the host of this guest, of the threads of its "
+	 "CPUs: says who took what the guest lost outside its kernel",
+	 FIELD(host), opt_set_string},
 	{0, "redact", NULL,
 	 "leave out, or give other names in place of, what tells of the machine's users: see "
 	 "culprit help security",
@@ -86,6 +92,8 @@ static const struct opt_example report_examples[] = {
 	{"culprit report before.rec -f folded -o stacks.folded", "stacks for a flame graph of who "
 								 "asked"},
 	{"culprit report web-*.rec -f markdown", "several hosts in one report"},
+	{"culprit report guest.rec --host host.rec",
+	 "what a guest lost to its host, with the host's names"},
 	{0},
 };
 
@@ -149,22 +157,42 @@ static void read_hiccups(struct options *o, struct recording *r, const struct vi
 
 	if (o->output.error)
 		return; /* writing failed in an earlier file */
-	if (output_shared(&o->output)) {
+	if (output_shared(&o->output) && !o->part.divider) {
 		err = recording_lines(r, &(struct line_writer){&on, begin_lines, write_line},
 				      o->output.file);
 		if (err && !o->output.error)
 			o->output.error = -err;
-	} else if (output_lines(&o->output)) {
+	} else if (output_lines(&o->output) || o->part.divider) {
 		while (!o->output.error && (a = recording_next(r, &index)))
 			if (is_shown(v, index, a))
 				output_hiccup(&o->output, v, index, a);
 	}
 }
 
-/* Reads one file into its view, and gives its hiccups to the output on the way. */
-static struct recording *read_file(struct options *o, const char *path, struct view *v)
+/* One file of the report. */
+struct file {
+	struct view view;
+	struct recording *recording;
+	struct joined *joined; /* with --host */
+};
+
+static struct recording *open_file(struct options *o, const char *path, struct file *f)
 {
-	struct recording *r = recording_open(path, &o->part, v);
+	o->part.divider = NULL;
+	o->part.threads = 0;
+	o->part.spans = output_spans(&o->output);
+	if (o->host && !(f->joined = joined_open(path, o->host, &o->part)))
+		return NULL;
+	if (f->joined && joined_begin(f->joined, &o->part, &f->view))
+		return NULL;
+	return recording_open(path, &o->part, &f->view);
+}
+
+/* Reads one file into its view, and gives its hiccups to the output on the way. */
+static struct recording *read_file(struct options *o, const char *path, struct file *f)
+{
+	struct recording *r = open_file(o, path, f);
+	struct view *v = &f->view;
 	char whole[32];
 
 	if (!r)
@@ -172,10 +200,11 @@ static struct recording *read_file(struct options *o, const char *path, struct v
 	v->shown = o->shown;
 	read_hiccups(o, r, v);
 	recording_finish(r);
+	if (f->joined)
+		joined_finish(f->joined, v);
 	if (o->part.from_ns >= recording_whole_ns(r) && o->part.from_ns) {
 		complain("%s: it ends after %s, and --from is later: give an earlier --from", path,
 			 format_ns(recording_whole_ns(r), whole, sizeof(whole)));
-		view_free(v);
 		recording_close(r);
 		return NULL;
 	}
@@ -198,20 +227,19 @@ static bool some_shown(const struct options *o, const struct view *const *views,
 
 static int report(struct options *o, char **path, uint32_t n)
 {
-	struct view *view = calloc(n, sizeof(*view));
+	struct file *file = calloc(n, sizeof(*file));
 	const struct view **views = calloc(n, sizeof(*views));
-	struct recording **recording = calloc(n, sizeof(*recording));
 	int code = EXIT_ERROR;
 	uint32_t i = 0;
 
-	if (!view || !views || !recording) {
+	if (!file || !views) {
 		complain("out of memory");
 		goto out;
 	}
 	for (; i < n; i++) {
-		views[i] = &view[i];
-		recording[i] = read_file(o, path[i], &view[i]);
-		if (!recording[i])
+		views[i] = &file[i].view;
+		file[i].recording = read_file(o, path[i], &file[i]);
+		if (!file[i].recording)
 			goto out;
 	}
 	if (!some_shown(o, views, n)) {
@@ -225,16 +253,15 @@ static int report(struct options *o, char **path, uint32_t n)
 			code = EXIT_CROSSED;
 	if (code != EXIT_ERROR && limits_write(&o->limits))
 		code = EXIT_ERROR;
-	i = n;
 out:
 	limits_end(&o->limits);
-	for (uint32_t k = 0; k < i; k++) {
-		view_free(&view[k]);
-		recording_close(recording[k]);
+	for (uint32_t k = 0; file && k < n; k++) {
+		view_free(&file[k].view);
+		recording_close(file[k].recording);
+		joined_close(file[k].joined);
 	}
-	free(view);
+	free(file);
 	free(views);
-	free(recording);
 	return code;
 }
 
@@ -266,7 +293,6 @@ int cmd_report(int argc, char **argv)
 	}
 	guard_reader(o.memory, o.output.path || limits_rights(&o.limits));
 	guard_alone();
-	o.part.spans = output_spans(&o.output);
 	if (o.redact && !(o.part.redact = redact_new(0))) {
 		complain("out of memory");
 		return EXIT_ERROR;

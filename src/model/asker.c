@@ -322,6 +322,15 @@ const struct asker *askers_add(struct askers *o, const struct record *r, const s
 	return &row->who;
 }
 
+void askers_note(struct askers *o, const struct asker *who)
+{
+	struct asker_row *row = row_of(o, who);
+
+	o->known++;
+	if (!row->count++)
+		row->who = *who;
+}
+
 /* Upper bound of the requests of an asker without a row. */
 static uint64_t most_unseen(const struct askers *o)
 {
@@ -375,24 +384,4 @@ void askers_merge(struct askers *o, const struct askers *from)
 	o->count = n;
 	o->known += from->known;
 	o->unnamed += from->unnamed;
-}
-
-uint32_t askers_top(const struct askers *o, uint32_t *order, uint32_t n)
-{
-	uint32_t found = 0;
-
-	for (; found < n && found < o->count; found++) {
-		uint32_t best = UINT32_MAX;
-
-		for (uint32_t i = 0; i < o->count; i++) {
-			bool taken = false;
-
-			for (uint32_t k = 0; k < found; k++)
-				taken |= order[k] == i;
-			if (!taken && (best == UINT32_MAX || o->row[i].count > o->row[best].count))
-				best = i;
-		}
-		order[found] = best;
-	}
-	return found;
 }

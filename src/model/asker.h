@@ -9,6 +9,7 @@
 #ifndef CULPRIT_ASKER_H
 #define CULPRIT_ASKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "model/names.h"
 #include "record.h"
@@ -29,6 +30,7 @@ struct asker {
 	enum asker_kind kind;
 	uint32_t tid; /* number of the thread; 0: the idle thread */
 	uint16_t cpu;
+	bool host;     /* true: it asked on the host, whose cpu and tid these are */
 	char comm[17]; /* name of the thread; "(interrupt)", "(softirq)" */
 	/* The function behind the request; belongs to the names; NULL: not known. */
 	const char *function;
@@ -65,6 +67,9 @@ struct askers {
 
 /* r is a mark with RECORD_ASKED. Returns who asked, until the next call; NULL: not known. */
 const struct asker *askers_add(struct askers *o, const struct record *r, const struct names *names);
+
+/* The same for an asker that is known already. */
+void askers_note(struct askers *o, const struct asker *who);
 
 /* Writes the indices of the n most frequent rows to order[n]; returns how many there are. */
 uint32_t askers_top(const struct askers *o, uint32_t *order, uint32_t n);

@@ -61,7 +61,7 @@ KIND(FAULT, 8, 6) = {
 	.book = "fault",
 };
 
-KIND(SYSCALL, 180, 1) = {
+KIND(SYSCALL, 116, 1) = {
 	.name = "syscall",
 	.noun = "%s",
 	.cause = "F08",
@@ -71,6 +71,10 @@ KIND(THROTTLED, 8, 10) = {
 	.name = "throttled",
 	.noun = "a CPU quota that is used up",
 	.cause = "T09",
+};
+
+KIND(HOST, 64, 11) = {
+	.name = "host",
 };
 
 KIND(LOST, 4, 8) = {
@@ -86,7 +90,7 @@ KIND(OUTSIDE, 8, 9) = {
 /* ---- all of them ---- */
 
 #define NOTHING(name, number)
-#define ALL(ROW) RECORDS(ROW, NOTHING) ROW(LOST, ) ROW(OUTSIDE, )
+#define ALL(ROW) RECORDS(ROW, NOTHING) ROW(HOST, ) ROW(LOST, ) ROW(OUTSIDE, )
 
 #define ROW(kind, number) +ROWS_##kind
 _Static_assert(ALL(ROW) == SOURCES_MAX, "the kinds together have all rows");

@@ -9,15 +9,18 @@
 #include <stdint.h>
 #include "record.h"
 
-/* The intervals of record.h, and time without a record, in the order of reports. */
+/* The intervals of record.h, those of another kernel, and time without a record, in the order of
+ * reports. */
 enum source_kind {
 #define INTERVAL(name, number) SOURCE_##name,
 #define INSTANT(name, number)
 	RECORDS(INTERVAL, INSTANT)
 #undef INTERVAL
 #undef INSTANT
-		SOURCE_LOST, /* records are missing there: nobody knows whose time it was */
-	SOURCE_OUTSIDE,      /* nothing in the kernel explains it: firmware, hypervisor, hardware */
+	/* time that its host had meanwhile, in a guest joined with its host's recording */
+	SOURCE_HOST,
+	SOURCE_LOST,    /* records are missing there: nobody knows whose time it was */
+	SOURCE_OUTSIDE, /* nothing in the kernel explains it: firmware, hypervisor, hardware */
 	SOURCE_KINDS,
 };
 
@@ -54,7 +57,7 @@ extern const uint16_t kind_rows[SOURCE_KINDS];
 /* The order in legends and stacks; SOURCE_KINDS stands for the edge of intervals. */
 extern const uint8_t kind_legend[SOURCE_KINDS + 1];
 
-/* Time that the kernel showed: an interval's. */
+/* Time that a kernel showed, this one or its host's: an interval's. */
 static inline bool kind_is_interval(enum source_kind kind)
 {
 	return kind < SOURCE_LOST;

@@ -61,7 +61,11 @@ const char *whose_name(enum whose whose); /* "foreign" */
 /* The account of one hiccup. */
 struct account {
 	uint64_t start_ns, duration_ns;
+	/* Together duration_ns, with host_ns: what the host's recording explains (through.h). */
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
+	uint64_t host_ns;
+	/* Parts of outside_ns: the host was recorded, and nothing was seen there; it was not. */
+	uint64_t host_nothing_ns, host_not_covered_ns;
 	uint64_t whose_ns[WHOSE]; /* together attributed_ns */
 	/* Before the first and after the last interval; both 0 without any. */
 	uint64_t pre_ns, post_ns;
@@ -70,7 +74,7 @@ struct account {
 	uint32_t theirs;                /* ends of intervals by the kernel's osnoise tracer */
 	struct spot spot;               /* set by the session */
 	uint64_t lost;                  /* number of records missing in it; set by the join */
-	/* One for each source, in order of first appearance; attributed time only. */
+	/* One for each source, in order of first appearance: attributed_ns and host_ns. */
 	struct piece *pieces;
 	uint32_t npieces;
 	const struct span *spans;    /* when each ran, see spans.h; none unless nest_keep_spans */

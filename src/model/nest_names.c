@@ -78,6 +78,7 @@ uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
 		return syscall_source(n, r->id);
 	case SOURCE_THROTTLED:
 		return sources_find(n->sources, SOURCE_THROTTLED, 0, "CPU quota", NULL);
+	case SOURCE_HOST:
 	case SOURCE_LOST:
 	case SOURCE_OUTSIDE:
 	case SOURCE_KINDS:

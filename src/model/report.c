@@ -42,15 +42,18 @@ const char *report_comm(const char *comm, bool kernel_thread, char *buf, size_t 
 
 const char *report_who(const struct source *s, char *buf, size_t len)
 {
+	bool host = s->kind == SOURCE_HOST && !s->rest;
+	enum source_kind kind = host ? s->host_kind : s->kind;
 	char name[NAME_MAX], id[32];
 
 	if (s->rest)
 		snprintf(name, sizeof(name), "%s", s->name);
-	else if (s->kind == SOURCE_THREAD)
+	else if (kind == SOURCE_THREAD)
 		report_comm(s->name, s->kernel_thread, name, sizeof(name));
 	else
 		escape_text(s->name, sizeof(s->name), name, sizeof(name));
-	snprintf(buf, len, "%s%s", name, kind_id(s->kind, s->id, !name[0], id, sizeof(id)));
+	snprintf(buf, len, "%s%s%s", host ? "host: " : "", name,
+		 kind_id(kind, s->id, !name[0], id, sizeof(id)));
 	if (s->function) {
 		escape_text(s->function, SIZE_MAX, name, sizeof(name));
 		snprintf(buf + strlen(buf), len - strlen(buf), " > %s", name);
@@ -64,10 +67,12 @@ const char *report_asker(const struct asker *a, char buf[REPORT_ASKER])
 	char comm[80];
 
 	if (context)
-		snprintf(buf, REPORT_ASKER, "by %s on cpu %u", context, a->cpu);
+		snprintf(buf, REPORT_ASKER, "by %s on %scpu %u", context, a->host ? "host " : "",
+			 a->cpu);
 	else
-		snprintf(buf, REPORT_ASKER, "by " REPORT_NAME "%s [%u]" REPORT_END " on cpu %u",
-			 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid, a->cpu);
+		snprintf(buf, REPORT_ASKER, "by " REPORT_NAME "%s [%u]" REPORT_END " on %scpu %u",
+			 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid,
+			 a->host ? "host " : "", a->cpu);
 	return buf;
 }
 

@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "model/redact.h"
 #include "model/report.h"
+#include "model/through.h"
 
 uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_WORD])
 {
@@ -33,6 +34,8 @@ uint32_t report_cautions(const struct view *v, struct report_fact fact[REPORT_CA
 			(struct report_fact){"isolation changed", v->run.isolation_changed, false};
 	if (v->run.redacted)
 		fact[n++] = (struct report_fact){"left out", VIEW_REDACTED, true};
+	if (v->host_side)
+		fact[n++] = (struct report_fact){"its host", v->host_side->text, true};
 	if (view_shared(v))
 		fact[n++] = (struct report_fact){"shared", VIEW_SHARED, true};
 	if (v->run.watch && !v->ncpus)

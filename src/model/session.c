@@ -38,6 +38,7 @@ struct session {
 	const struct names *asked;
 	bool kept; /* asked directly: nobody has to keep or hear the names */
 	const struct tap *tap;
+	const struct divider *divider;
 	struct names names; /* ours: keep each answer in the view, and report it to the tap */
 };
 
@@ -156,6 +157,7 @@ struct session *session_new(const struct session_options *o)
 	s->view = o->view;
 	s->asked = o->names;
 	s->tap = o->tap;
+	s->divider = o->divider;
 	s->kept = o->kept && !o->tap;
 	s->spans = o->spans;
 	s->intervals = o->intervals;
@@ -219,9 +221,16 @@ static bool wait_for_others(struct lane_apart *a, const struct waiting *w)
 /* Threads that wait together say nothing of stopped CPUs. */
 static void take_outside(struct session *s, uint32_t i, const struct account *a, uint64_t place)
 {
-	const struct waiting gap = {place, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns,
-				    i};
+	const struct waiting gap = {place, a->start_ns, a->start_ns + a->duration_ns,
+				    a->outside_ns - a->host_nothing_ns - a->host_not_covered_ns, i};
 
+	if (a->host_nothing_ns)
+		summary_outside(s->view, i, a->start_ns, a->host_nothing_ns, WORD_HOST_NOTHING);
+	if (a->host_not_covered_ns)
+		summary_outside(s->view, i, a->start_ns, a->host_not_covered_ns,
+				WORD_HOST_NOT_COVERED);
+	if (!gap.ns)
+		return;
 	if (s->view->run.watch)
 		summary_outside(s->view, i, a->start_ns, a->outside_ns, WORD_REST);
 	else if (!s->lane[i].apart)
@@ -235,6 +244,8 @@ static const struct account *take_hiccup(struct session *s, uint32_t i, const st
 {
 	struct account *a = join_hiccup(s->lane[i].join, h);
 
+	if (s->divider && a->outside_ns)
+		a = s->divider->divide(s->divider->ctx, i, a);
 	a->spot = s->lane[i].spot;
 	if (s->view->run.watch)
 		s->lane[i].spot = no_spot;

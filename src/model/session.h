@@ -60,14 +60,22 @@ struct tap {
 	void (*event)(void *ctx, const struct event *event);
 };
 
+/* Divides the time outside the kernel of each hiccup, once that is joined: see through.h. */
+struct divider {
+	void *ctx;
+	/* Returns the account to go on with, its own, valid until the next call. */
+	struct account *(*divide)(void *ctx, uint32_t index, const struct account *account);
+};
+
 struct session_options {
 	/* Holds the summary, and the thresholds and bounds of the CPUs; outlives the session. */
 	struct view *view;
 	const struct names *names;
-	const struct tap *tap; /* NULL: none */
-	bool kept;             /* the names are in the view's texts, or static */
-	bool intervals;        /* keep each interval for session_interval */
-	bool spans;            /* record spans in accounts and the worst hiccups */
+	const struct tap *tap;         /* NULL: none */
+	const struct divider *divider; /* NULL: none */
+	bool kept;                     /* the names are in the view's texts, or static */
+	bool intervals;                /* keep each interval for session_interval */
+	bool spans;                    /* record spans in accounts and the worst hiccups */
 };
 
 struct session;

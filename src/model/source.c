@@ -22,7 +22,7 @@
 struct found {
 	uint32_t id, row;
 	const char *function;
-	enum source_kind kind;
+	enum source_kind kind, host_kind;
 	bool known, kernel_thread;
 	char name[SOURCE_NAME];
 };
@@ -121,7 +121,8 @@ static uint64_t hash_part(uint64_t h, const char *text)
 
 static uint32_t hash_key(const struct source_key *k)
 {
-	uint64_t h = HASH_BEGIN ^ k->kind ^ (uint64_t)k->kernel_thread << 7 ^ (uint64_t)k->id << 8;
+	uint64_t h = HASH_BEGIN ^ k->kind ^ k->host_kind << 4 ^ (uint64_t)k->kernel_thread << 12 ^
+		     (uint64_t)k->id << 13;
 
 	h = hash_part(hash_part(h, k->name), k->function);
 	return h ^ h >> 32;
@@ -129,8 +130,8 @@ static uint32_t hash_key(const struct source_key *k)
 
 static bool same_key(const struct source *s, const struct source_key *k)
 {
-	if (s->kind != k->kind || s->id != k->id || s->kernel_thread != k->kernel_thread ||
-	    s->rest || strcmp(s->name, k->name))
+	if (s->kind != k->kind || s->host_kind != k->host_kind || s->id != k->id ||
+	    s->kernel_thread != k->kernel_thread || s->rest || strcmp(s->name, k->name))
 		return false;
 	return s->function == k->function ||
 	       (s->function && k->function && !strcmp(s->function, k->function));
@@ -183,7 +184,7 @@ void sources_index(struct sources *t)
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct source *s = t->row[i];
 		struct source_key k = {s->kind,          s->id, s->name, s->function,
-				       s->kernel_thread, 0,     s->word};
+				       s->kernel_thread, 0,     s->word, s->host_kind};
 
 		if (s->rest)
 			continue;
@@ -228,6 +229,7 @@ static uint32_t add_row(struct sources *t, const struct source_key *k)
 	s->function = k->function;
 	s->kernel_thread = k->kernel_thread;
 	s->word = k->word;
+	s->host_kind = k->host_kind;
 	s->group = k->kind == SOURCE_THREAD ? group_of(k) : 0;
 	s->serial = s->oldest = ++t->serial;
 	*find_slot(t, k) = 1 + t->count;
@@ -259,6 +261,7 @@ static uint32_t find_new(struct sources *t, const struct source_key *key, const 
 			 uint32_t place)
 {
 	struct found new = {.kind = key->kind,
+			    .host_kind = key->host_kind,
 			    .id = key->id,
 			    .known = true,
 			    .kernel_thread = key->kernel_thread};
@@ -283,7 +286,8 @@ uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 	const struct found *f = &t->found[place & (found_slots(t) - 1)];
 
 	if (f->known && f->id == key->id && f->function == key->function && f->kind == key->kind &&
-	    f->kernel_thread == key->kernel_thread && !strncmp(f->name, name, sizeof(f->name) - 1))
+	    f->host_kind == key->host_kind && f->kernel_thread == key->kernel_thread &&
+	    !strncmp(f->name, name, sizeof(f->name) - 1))
 		return f->row;
 	return find_new(t, key, name, place);
 }
@@ -292,7 +296,8 @@ uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, con
 		      const char *function)
 {
 	return sources_find_key(
-		t, &(struct source_key){kind, id, name, function, false, 0, WORD_NONE});
+		t,
+		&(struct source_key){.kind = kind, .id = id, .name = name, .function = function});
 }
 
 uint32_t sources_rest(struct sources *t, enum source_kind kind)
@@ -380,18 +385,10 @@ const struct asker *source_asked(struct source *s, const struct record *r,
 	return s->askers ? askers_add(s->askers, r, names) : NULL;
 }
 
-bool source_is_idle(const struct source *s)
+void source_asker(struct source *s, const struct asker *who)
 {
-	return s->kind == SOURCE_THREAD && s->kernel_thread && !s->id &&
-	       !strncmp(s->name, "swapper/", 8);
-}
-
-const struct source *sources_near_lost(const struct sources *t)
-{
-	const struct source *most = NULL;
-
-	for (uint32_t i = 0; i < t->count; i++)
-		if (t->row[i]->near_lost_ns > (most ? most->near_lost_ns : 0))
-			most = t->row[i];
-	return most;
+	if (!s->askers)
+		s->askers = calloc(1, sizeof(*s->askers));
+	if (s->askers)
+		askers_note(s->askers, who);
 }

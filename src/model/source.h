@@ -30,6 +30,7 @@
 #define SOURCE_NAME  64
 #define SOURCE_GONE  0x80000000U /* flag of a place in sources.moved: the row went into another */
 #define SOURCE_PLACE 0x7fffffffU
+#define SOURCE_CPUS  UINT32_MAX
 
 struct source {
 	enum source_kind kind;
@@ -38,7 +39,11 @@ struct source {
 	char name[SOURCE_NAME]; /* any bytes: escape on output */
 	const char *function;   /* belongs to the names (names.h); NULL: not known */
 	bool kernel_thread;     /* tells it apart: any thread may be called kswapd0 */
-	bool rest;              /* the row "(others)" of its kind */
+	/* Kind on the host of a SOURCE_HOST, to which id and name belong, and 1 + the host's CPU
+	 * where it ran; 0: not known, SOURCE_CPUS: several. */
+	enum source_kind host_kind;
+	uint32_t host_cpu;
+	bool rest;          /* the row "(others)" of its kind */
 	enum own_word word; /* word of culprit's own in place of a name or function; WORD_NONE: the
 			       machine's */
 	/* Number of hiccups in which it had a part; more than that in a row that others were merged
@@ -100,7 +105,8 @@ struct source_key {
 	/* tgid of a thread; 0: not known. No part of the key: it only says whose rows are too
 	 * many. */
 	uint32_t process;
-	enum own_word word; /* no part of the key: it has its name or function */
+	enum own_word word;         /* no part of the key: it has its name or function */
+	enum source_kind host_kind; /* kind on the host of SOURCE_HOST; else 0 */
 };
 
 struct sources {
@@ -155,6 +161,9 @@ void source_add(struct source *s, uint64_t net_ns, bool first);
  * until the next call; NULL: not known. */
 const struct asker *source_asked(struct source *s, const struct record *r,
 				 const struct names *names);
+
+/* The same for an asker that is known already. */
+void source_asker(struct source *s, const struct asker *who);
 
 /* Notes whose control group a thread of this row is in; owner: what names->owner says of it. */
 void source_owned(struct source *s, uint32_t cgroup, const char *owner);

@@ -38,3 +38,19 @@ uint32_t vector_of_name(const char *name)
 		id--;
 	return id;
 }
+
+bool source_is_idle(const struct source *s)
+{
+	return s->kind == SOURCE_THREAD && s->kernel_thread && !s->id &&
+	       !strncmp(s->name, "swapper/", 8);
+}
+
+const struct source *sources_near_lost(const struct sources *t)
+{
+	const struct source *most = NULL;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->row[i]->near_lost_ns > (most ? most->near_lost_ns : 0))
+			most = t->row[i];
+	return most;
+}

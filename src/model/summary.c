@@ -73,6 +73,7 @@ static void keep_worst(struct worst *list, uint32_t *n, uint32_t index, const st
 			       .edge_ns = a->edge_ns,
 			       .lost_ns = a->lost_ns,
 			       .outside_ns = a->outside_ns,
+			       .host_ns = a->host_ns,
 			       .pieces = pieces,
 			       .npieces = a->npieces,
 			       .spans = spans,
@@ -152,6 +153,7 @@ static void add(struct view *v, uint32_t index, const struct account *a)
 	c->edge_ns += a->edge_ns;
 	c->lost_ns += a->lost_ns;
 	c->outside_ns += a->outside_ns;
+	c->host_ns += a->host_ns;
 	if (a->lost_ns)
 		add_row(v, index, &lost_key, a->start_ns, a->lost_ns)->missing += a->lost;
 	c->pre_ns += a->pre_ns;

@@ -20,6 +20,8 @@
 #define LOOP_LENGTHS  8
 #define REPORT_SCHEMA "culprit.report/2"
 
+struct through_found;
+
 struct host {
 	char hostname[256];
 	char kernel[256];
@@ -58,6 +60,7 @@ struct worst {
 	struct spot spot;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns, edge_ns, lost_ns, outside_ns;
+	uint64_t host_ns;     /* time of its pieces of kind host */
 	struct piece *pieces; /* owned; by falling net time */
 	uint32_t npieces;
 	struct span *spans; /* owned; in order of time; none unless the session keeps them */
@@ -86,6 +89,7 @@ struct cpu {
 	struct slices slices; /* slices of the hiccups */
 	struct timeline timeline;
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
+	uint64_t host_ns; /* see through.h; 0 where no host's recording was joined */
 	/* Time of a watched thread by cause; together attributed_ns + edge_ns. */
 	uint64_t whose_ns[WHOSE];
 	/* Before the first and after the last interval, whatever they count as. */
@@ -190,7 +194,8 @@ struct view {
 	struct findings findings; /* conclusions of the audit from them */
 	struct texts *texts;      /* strings that it points to, sources' names among them */
 	struct cpu_groups groups; /* CPUs that are alike; empty: nobody looked, or not CPUs */
-	bool advised;             /* true: its sources have been looked up in the cause book */
+	const struct through_found *host_side; /* NULL: no recording of its host was joined */
+	bool advised; /* true: its sources have been looked up in the cause book */
 };
 
 /* Makes the view's CPUs: numbers in ascending order. 0 or -ENOMEM. */

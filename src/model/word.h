@@ -19,6 +19,8 @@
 	ROW(STEAL, "steal")                                                                        \
 	ROW(SIMULTANEOUS, "simultaneous")                                                          \
 	ROW(HARDWARE, "hardware or hypervisor")                                                    \
+	ROW(HOST_NOTHING, "host: nothing seen")                                                    \
+	ROW(HOST_NOT_COVERED, "host: not covered")                                                 \
 	ROW(NOT_TRACED, "not traced")                                                              \
 	ROW(REST, NULL) /* as the workload calls it: run.rest */
 

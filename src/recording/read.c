@@ -155,6 +155,7 @@ static int prepare(struct recording *r, const char *path)
 	reader_raise_threshold(r);
 	r->session = session_new(&(struct session_options){.view = r->view,
 							   .names = naming_names(r->naming),
+							   .divider = r->part.divider,
 							   .kept = true,
 							   .spans = r->part.spans});
 	if (!r->session || reader_begin(r))

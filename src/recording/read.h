@@ -30,6 +30,9 @@ struct part {
 	/* Threads that read it; 0: one for each CPU, where it is long enough. Whatever their
 	 * number, the same comes of it. */
 	unsigned threads;
+	/* Divides what lies outside the kernel; NULL: nobody does. Then only recording_next reads
+	 * it, in one thread. */
+	const struct divider *divider;
 };
 
 /* Opens a recording; path "-": standard input, which may be a pipe. part NULL: all. `view` is all

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/json.h"
+#include "model/through.h"
 #include "render/audit.h"
 #include "render/render.h"
 
@@ -80,8 +81,40 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 	json_u64(j, "edge_ns", w->edge_ns);
 	json_u64(j, "not_recorded_ns", w->lost_ns);
 	json_u64(j, "outside_ns", w->outside_ns);
+	if (w->host_ns)
+		json_u64(j, "host_ns", w->host_ns);
 	json_array(j, "pieces");
 	render_pieces(j, c, w->pieces, w->npieces);
+	json_end(j);
+	json_end(j);
+}
+
+/* Writes what came of its host's recording. */
+static void write_host_side(struct json *j, const struct view *v)
+{
+	static const char *const verdict[] = {"too few", "none", "ambiguous", "matched"};
+	const struct through_found *f = v->host_side;
+
+	json_object(j, "host_side");
+	json_string(j, "hostname", f->host->host.hostname);
+	json_string(j, "clocks", verdict[f->verdict]);
+	json_u64(j, "gaps", f->clocks.gaps);
+	json_u64(j, "matched", f->clocks.matched);
+	json_u64(j, "rival", f->clocks.rival);
+	json_u64(j, "within_ns", f->clocks.residual_ns);
+	json_array(j, "vcpus");
+	for (uint32_t i = 0; i < f->nlanes; i++) {
+		const struct cpu *c;
+
+		if (f->lane[i] == THROUGH_NOBODY || f->verdict != ALIGN_FOUND)
+			continue;
+		c = &f->host->cpu[f->lane[i]];
+		json_object_flat(j, NULL);
+		json_u64(j, "cpu", v->cpu[i].number);
+		json_u64(j, "pid", c->tid);
+		json_string(j, "comm", c->comm);
+		json_end(j);
+	}
 	json_end(j);
 	json_end(j);
 }
@@ -95,6 +128,8 @@ static int write_report(struct json *j, const struct view *v)
 	json_string(j, "version", VERSION_STRING);
 	render_host(j, &v->host);
 	write_run(j, &v->run);
+	if (v->host_side)
+		write_host_side(j, v);
 	json_string(j, "verdict", view_verdict(v));
 	json_array(j, "cpus");
 	for (uint32_t i = 0; i < v->ncpus && !err; i++)

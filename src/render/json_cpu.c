@@ -16,10 +16,18 @@ void render_who(struct json *j, const struct source *s)
 		json_u64(j, "id", s->id);
 	json_string(j, "name", s->name);
 	json_string(j, "function", s->function);
-	if (s->kind == SOURCE_THREAD && !s->rest)
+	if ((s->kind == SOURCE_THREAD || s->host_kind == SOURCE_THREAD) && !s->rest)
 		json_bool(j, "kernel_thread", s->kernel_thread);
 	else
 		json_null(j, "kernel_thread");
+	if (s->kind != SOURCE_HOST || s->rest)
+		return;
+	json_string(j, "host_kind",
+		    s->host_kind == SOURCE_HOST ? "edge" : source_kind_name(s->host_kind));
+	if (s->host_cpu && s->host_cpu != SOURCE_CPUS)
+		json_u64(j, "host_cpu", s->host_cpu - 1);
+	else
+		json_null(j, "host_cpu");
 }
 
 #define ASKERS_SHOWN 3
@@ -267,6 +275,8 @@ static void write_time(struct json *j, const struct cpu *c)
 	json_u64(j, "edge_ns", c->edge_ns);
 	json_u64(j, "not_recorded_ns", c->lost_ns);
 	json_u64(j, "outside_ns", c->outside_ns);
+	if (c->host_ns)
+		json_u64(j, "host_ns", c->host_ns);
 	json_end(j);
 	json_object(j, "edges");
 	json_u64(j, "bound_irq_ns", c->bounds.irq_ns);

@@ -7,8 +7,10 @@
  *                        names the run
  *   time                 the same at the start of the hiccup: started + at_ns
  *   at_ns start_ns       start of the hiccup: since the start of the run, and of CLOCK_MONOTONIC
- *   duration_ns          = attributed_ns + edge_ns + not_recorded_ns + outside_ns
+ *   duration_ns          = attributed_ns + edge_ns + not_recorded_ns + host_ns + outside_ns
  *   not_recorded_ns      time in which records are missing, so nobody knows what ran
+ *   host_ns              what the recording of its host explains (report --host): pieces of kind
+ *                        `host`, with their kind and CPU there
  *   threshold_ns         shorter gaps of this CPU have no line: to compare hosts, take the hiccups
  *                        longer than the largest threshold
  *   records_lost         records missing in the hiccup or just before it: unless 0, names may lack
@@ -53,7 +55,7 @@
 struct line {
 	const char *host, *kernel, *started, *time;
 	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns,
-		lost, lost_ns;
+		lost, lost_ns, host_ns;
 	int64_t isolated, nohz_full; /* state of a CPU that is known */
 	/* Fields of the largest piece; NULL: not known. */
 	const char *kind, *name, *function, *cause, *by_comm, *by_function, *owner;
@@ -113,6 +115,7 @@ static const struct column {
 	COLUMN(TEXT, "what", what),
 	COLUMN(TEXT, "series", series),
 	COLUMN(TEXT, "first_owner", owner),
+	COLUMN(NUMBER, "host_ns", host_ns),
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -157,7 +160,7 @@ static void find_first(struct line *l, char owner[OWNER_TEXT])
 	s = l->summary->sources.row[first->source];
 	l->kind = source_kind_name(s->kind);
 	l->id = s->id;
-	if (s->kind == SOURCE_THREAD && !s->rest)
+	if ((s->kind == SOURCE_THREAD || s->host_kind == SOURCE_THREAD) && !s->rest)
 		l->kernel_thread = s->kernel_thread;
 	l->name = s->name;
 	l->function = s->function;
@@ -190,6 +193,7 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 			 .outside_ns = a->outside_ns,
 			 .lost = a->lost,
 			 .lost_ns = a->lost_ns,
+			 .host_ns = a->host_ns,
 			 .piece_count = a->npieces,
 			 .tid = a->spot.tid ? a->spot.tid : UNKNOWN,
 			 .comm = a->spot.comm[0] ? a->spot.comm : NULL,

@@ -38,6 +38,9 @@ static void write_numbers(const struct page *p, const struct cpu *c)
 		if (c->lost_ns)
 			flow_add(&f, NOT_RECORDED " %s %%",
 				 percent_of(c->lost_ns, c->hiccups.sum, a, sizeof(a)));
+		if (c->host_ns)
+			flow_add(&f, "host %s %%",
+				 percent_of(c->host_ns, c->hiccups.sum, a, sizeof(a)));
 		flow_add(&f, "%s %s %%", text_safe(view_rest(p->view), rest),
 			 percent_of(c->outside_ns, c->hiccups.sum, a, sizeof(a)));
 		flow_end(&f);
@@ -210,7 +213,7 @@ static void write_evidence(const struct page *p, const struct cpu *c)
 		return;
 	flow_start(&f, p->out, p->width, "  outside the kernel:", "; ", "    ");
 	f.hang = "    ";
-	if (p->view->host.hypervisor[0])
+	if (p->view->host.hypervisor[0] && !c->host_ns)
 		flow_add(&f, "this is a guest, and its host may take time unseen");
 	if (c->steal_known)
 		flow_add(&f, "steal clock %s", format_ns(c->steal_ns, a, sizeof(a)));

@@ -117,7 +117,8 @@ def lines_of(report, formula):
                  "threshold_ns": 200, "piece_count": len(h["pieces"]),
                  "pieces": [piece(p) for p in h["pieces"]], "tid": None, "comm": None,
                  "kernel_thread": None,  # no watch
-                 "what": "gap", "series": None, "first_owner": None}
+                 "what": "gap", "series": None, "first_owner": None,
+                 "host_ns": 0}
         for key in ("kind", "id", "net_ns", "cause", "by_pid", "by_cpu", "kernel_thread"):
             line["first_" + key] = first.get(key)
         for key in ("name", "function", "by_comm", "by_function"):

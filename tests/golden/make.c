@@ -627,16 +627,15 @@ static void engine(struct scene *s, uint64_t at)
 	does(1, WATCH_OUT, 700, "engine", at, 3 * MS + 2 * US, 4 * MS);
 }
 
-static void watched(struct scene *s, const char *path)
+static void watch_scene(struct scene *s, const char *hostname, const char *path)
 {
 	static const unsigned cpus[] = {0, 3};
 	unsigned lane[WATCH_LANES];
-	struct record kernels;
 
 	for (unsigned i = 0; i < WATCH_LANES; i++)
 		lane[i] = i;
 	memset(watch_seq, 0, sizeof(watch_seq));
-	scene_init(s, "trader", lane, WATCH_LANES);
+	scene_init(s, hostname, lane, WATCH_LANES);
 	cpus_clear(&s->view.run.cpus);
 	cpus_add(&s->view.run.cpus, 0);
 	cpus_add(&s->view.run.cpus, 3);
@@ -658,6 +657,13 @@ static void watched(struct scene *s, const char *path)
 	watch = watch_new(&s->view, s->session, cpus, 2);
 	if (!watch)
 		abort();
+}
+
+static void watched(struct scene *s, const char *path)
+{
+	struct record kernels;
+
+	watch_scene(s, "trader", path);
 	for (unsigned i = 0; i < 10; i++)
 		engine(s, 10 * MS * i);
 	/* A thread that reports its own delays, the second time from before the first. */
@@ -689,14 +695,86 @@ static void watched(struct scene *s, const char *path)
 	watch_free(watch);
 }
 
+/* ---- a guest and its host ---- */
+
+#define VCPU      810
+#define VCPU_NAME "CPU 1/KVM"
+#define CLOCKS_NS (7 * 1000 * MS + 345 * US) /* the host's clock shows so much more */
+#define PAIR_GAPS 60
+#define HOST_GAPS 50 /* the host's recording ended after these */
+
+/* Time that the guest loses: when, and for how long. No two are alike, nor periodic. */
+static uint64_t pair_gap(unsigned k, uint64_t *length)
+{
+	*length = 30 * US + k * k * 7919 % 700 * US;
+	return 16 * MS * k + (k * 7907 + k * k * k * 104729) % 9000 * US;
+}
+
+static void pair_guest(struct scene *s, const char *path)
+{
+	static const unsigned cpus[] = {1};
+	uint64_t length;
+
+	scene_init(s, "vm-1", cpus, 1);
+	strcpy(s->view.host.hypervisor, "KVM");
+	scene_begin(s, path);
+	for (unsigned k = 0; k < PAIR_GAPS; k++) {
+		scene_gap(s, 0, pair_gap(k, &length));
+		/* the tick that was due meanwhile */
+		if (k % 10 == 3)
+			scene_put(s, vector(VECTOR_LOCAL_TIMER, length + 4 * US, length + 6 * US));
+		scene_end(s, length + (k % 10 == 3 ? 7 : 4) * US);
+	}
+}
+
+/* One of the host's doings: a preemption by one thread or two, an interrupt with its softirq, a
+ * quota; or nothing that its kernel sees. */
+static void pair_host_does(struct scene *s, unsigned k)
+{
+	uint64_t length, at = pair_gap(k, &length) + CLOCKS_NS - 7 * 1000 * MS;
+	uint64_t function = scene_function(s, "nvme_irq [nvme]");
+
+	if (k % 6 == 5)
+		return;
+	if (k % 6 == 4) {
+		upon(1, irq(36, function, 0, length - 20 * US), at);
+		upon(1, softirq(4, length - 20 * US, length), at);
+		return;
+	}
+	does(1, WATCH_OUT, VCPU, VCPU_NAME, at, 0, 0);
+	if (k % 6 == 3) {
+		give(1, thread(900, "backup", 0, length - 10 * US), at);
+		give(1, kthread(21, "ksoftirqd/3", length - 10 * US, length), at);
+	} else if (k % 6) {
+		give(1, kthread(21, "ksoftirqd/3", 0, length), at);
+	} else {
+		give(1, thread(900, "backup", 0, length), at);
+	}
+	does(1, WATCH_IN_PREEMPTED, VCPU, VCPU_NAME, at, 0, length);
+}
+
+static void pair_host(struct scene *s, const char *path)
+{
+	watch_scene(s, "metal-1", path);
+	s->view.run.duration_ns = 900 * MS; /* shorter than the guest's */
+	s->irq[36] = "nvme0q4";
+	does(1, WATCH_IN, VCPU, VCPU_NAME, 0, 0, 0);
+	for (unsigned k = 0; k < HOST_GAPS; k++)
+		pair_host_does(s, k);
+	watch_finish(watch, WORLD_STARTED + s->view.run.duration_ns);
+	watch_free(watch);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
 } recordings[] = {
-	{"quiet", quiet}, {"ticking", ticking},   {"irq", busy_irq},    {"threads", threads},
-	{"guest", guest}, {"short", shorts},      {"stopped", stopped}, {"two", two},
-	{"rt", rt},       {"untraced", untraced}, {"sleep", sleeping},  {"askers", askers},
-	{"crowd", crowd}, {"watch", watched},     {"four", four},
+	{"quiet", quiet},         {"ticking", ticking},   {"irq", busy_irq},
+	{"threads", threads},     {"guest", guest},       {"short", shorts},
+	{"stopped", stopped},     {"two", two},           {"rt", rt},
+	{"untraced", untraced},   {"sleep", sleeping},    {"askers", askers},
+	{"crowd", crowd},         {"watch", watched},     {"four", four},
+	{"vm.guest", pair_guest}, {"vm.host", pair_host},
 };
 
 int main(int argc, char **argv)
@@ -707,7 +785,9 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 1;
 	for (size_t i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s.rec", argv[1], recordings[i].name);
+		/* those with an ending of their own have no report of their own */
+		snprintf(path, sizeof(path), "%s/%s%s", argv[1], recordings[i].name,
+			 strchr(recordings[i].name, '.') ? "" : ".rec");
 		recordings[i].make(&scene, path);
 		if (scene_finish(&scene))
 			return 1;

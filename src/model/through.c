@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/through.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "model/through_state.h"
+
+#define GAPS_MOST 262144 /* gaps of all lanes of a side, 16 bytes each */
+#define GAPS_LANE 65536
+#define JOINED_NS 5000 /* host's windows with less between them are one gap in the guest */
+#define PAIRS     256  /* number of CPUs and threads that are tried where names do not tell */
+
+int through_vcpu(const char *comm)
+{
+	static const char *const forms[] = {"CPU %3u/KVM%n", "CPU %3u/TCG%n", "fc_vcpu %3u%n",
+					    "vcpu%3u%n", "crosvm_vcpu%3u%n"};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		unsigned number;
+		int end = 0;
+
+		if (sscanf(comm, forms[i], &number, &end) == 1 && end && !comm[end])
+			return number;
+	}
+	return -1;
+}
+
+struct through *through_new(void)
+{
+	return calloc(1, sizeof(struct through));
+}
+
+static void free_gaps(struct side *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		align_gaps_free(&s->lane[i].gaps);
+	free(s->lane);
+	*s = (struct side){0};
+}
+
+void through_free(struct through *t)
+{
+	if (!t)
+		return;
+	free_gaps(&t->guest);
+	free_gaps(&t->host);
+	through_forget(t);
+	align_free(&t->found.clocks);
+	free(t->found.lane);
+	free(t);
+}
+
+/* ---- gaps ---- */
+
+static struct side_lane *lane_of(struct side *s, uint32_t index)
+{
+	if (index >= s->n) {
+		struct side_lane *more = reallocarray(s->lane, index + 1, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		s->lane = more;
+		for (; s->n <= index; s->n++)
+			s->lane[s->n] = (struct side_lane){.gaps.most = GAPS_LANE};
+	}
+	return &s->lane[index];
+}
+
+/* All lanes together have GAPS_MOST; the fewer each may have, the more there are. */
+static void add_gap(struct side *s, struct side_lane *l, uint64_t start_ns, uint64_t length_ns)
+{
+	l->gaps.most = GAPS_MOST / s->n < GAPS_LANE ? GAPS_MOST / s->n : GAPS_LANE;
+	align_gaps_add(&l->gaps, start_ns, length_ns);
+}
+
+/* A gap with much of the guest's own work in it says little about the host. */
+void through_guest(struct through *t, uint32_t index, const struct account *a)
+{
+	struct side_lane *l;
+
+	if (4 * a->outside_ns < 3 * a->duration_ns || !(l = lane_of(&t->guest, index)))
+		return;
+	add_gap(&t->guest, l, a->start_ns, a->outside_ns);
+}
+
+static void close_gap(struct side *s, struct side_lane *l)
+{
+	if (l->end_ns > l->start_ns)
+		add_gap(s, l, l->start_ns, l->end_ns - l->start_ns);
+	l->start_ns = l->end_ns = 0;
+}
+
+void through_host(struct through *t, uint32_t index, const struct account *a)
+{
+	struct side_lane *l = lane_of(&t->host, index);
+	uint64_t end = a->start_ns + a->duration_ns;
+
+	if (!l)
+		return;
+	if (l->end_ns && a->start_ns >= l->start_ns && a->start_ns <= l->end_ns + JOINED_NS) {
+		l->end_ns = end > l->end_ns ? end : l->end_ns;
+		return;
+	}
+	close_gap(&t->host, l);
+	l->start_ns = a->start_ns;
+	l->end_ns = end;
+}
+
+/* ---- who is who ---- */
+
+static const struct align_gaps *gaps_of(const struct side *s, uint32_t index)
+{
+	static const struct align_gaps none;
+
+	return index < s->n ? &s->lane[index].gaps : &none;
+}
+
+/* One thread for each CPU by the names. False where they do not tell: a thread has none, or several
+ * have the same. */
+static bool map_by_name(struct through *t, const struct view *guest, const struct view *host)
+{
+	uint32_t some = 0;
+
+	for (uint32_t i = 0; i < guest->ncpus; i++) {
+		t->found.lane[i] = THROUGH_NOBODY;
+		for (uint32_t k = 0; k < host->ncpus; k++) {
+			if (through_vcpu(host->cpu[k].comm) != (int)guest->cpu[i].number)
+				continue;
+			if (t->found.lane[i] != THROUGH_NOBODY)
+				return false;
+			t->found.lane[i] = k;
+			some++;
+		}
+	}
+	return some;
+}
+
+/* True for the only thread whose gaps are the CPU's. */
+static int map_cpu(struct through *t, uint32_t i, const struct view *guest, const struct view *host,
+		   uint32_t *pairs)
+{
+	uint32_t found = 0;
+
+	t->found.lane[i] = THROUGH_NOBODY;
+	for (uint32_t k = 0; k < host->ncpus && *pairs < PAIRS; k++) {
+		int vcpu = through_vcpu(host->cpu[k].comm);
+		struct align_lane lane = {gaps_of(&t->guest, i), gaps_of(&t->host, k)};
+		struct alignment a;
+
+		if (vcpu >= 0 && vcpu != (int)guest->cpu[i].number)
+			continue;
+		++*pairs;
+		if (align(&lane, 1, &a))
+			return -ENOMEM;
+		if (a.verdict == ALIGN_FOUND) {
+			t->found.lane[i] = k;
+			found++;
+		}
+		align_free(&a);
+	}
+	if (found != 1)
+		t->found.lane[i] = THROUGH_NOBODY;
+	return 0;
+}
+
+static int match(struct through *t)
+{
+	struct align_lane *lane = calloc(t->found.nlanes + 1, sizeof(*lane));
+	uint32_t n = 0;
+	int err;
+
+	if (!lane)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->found.nlanes; i++)
+		if (t->found.lane[i] != THROUGH_NOBODY)
+			lane[n++] = (struct align_lane){gaps_of(&t->guest, i),
+							gaps_of(&t->host, t->found.lane[i])};
+	err = align(lane, n, &t->found.clocks);
+	t->found.verdict = t->found.clocks.verdict;
+	free(lane);
+	return err;
+}
+
+/* ---- what is said about it ---- */
+
+static void say(struct through_found *f)
+{
+	static const char *const refused[] = {
+		[ALIGN_FEW] = "not joined: there are too few gaps to set the clocks by",
+		[ALIGN_NONE] =
+			"not joined: its gaps are not those of this guest's CPUs, so it is of "
+			"another host, or of another time",
+		[ALIGN_AMBIGUOUS] =
+			"not joined: the gaps of both coincide in more than one way, as "
+			"those of periodic noise do"};
+	const struct alignment *a = &f->clocks;
+	char matched[32], gaps[32], rival[32], residual[32];
+
+	if (f->verdict != ALIGN_FOUND) {
+		snprintf(f->text, sizeof(f->text), "%s", refused[f->verdict]);
+		return;
+	}
+	snprintf(f->text, sizeof(f->text),
+		 "clocks matched by %s of %s gaps, to %s; drift %+.1f ppm; the next best way would "
+		 "match %s",
+		 format_count(a->matched, matched, sizeof(matched)),
+		 format_count(a->gaps, gaps, sizeof(gaps)),
+		 format_ns(a->residual_ns, residual, sizeof(residual)), a->piece[0].drift * 1e6,
+		 format_count(a->rival, rival, sizeof(rival)));
+}
+
+int through_match(struct through *t, const struct view *guest, const struct view *host)
+{
+	uint32_t pairs = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < t->host.n; i++)
+		close_gap(&t->host, &t->host.lane[i]);
+	t->from_ns = host->run.started_ns;
+	t->to_ns = t->from_ns + host->run.duration_ns;
+	t->found.nlanes = guest->ncpus;
+	t->found.lane = calloc(guest->ncpus + 1, sizeof(*t->found.lane));
+	if (!t->found.lane)
+		return -ENOMEM;
+	t->found.by_name = map_by_name(t, guest, host);
+	for (uint32_t i = 0; i < guest->ncpus && !t->found.by_name && !err; i++)
+		err = map_cpu(t, i, guest, host, &pairs);
+	if (!err)
+		err = match(t);
+	say(&t->found);
+	free_gaps(&t->guest);
+	free_gaps(&t->host);
+	return err;
+}
+
+const struct through_found *through_found(const struct through *t)
+{
+	return &t->found;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The join: what the host did in each gap of the guest's. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "model/follow.h"
+#include "model/through_state.h"
+
+#define WINDOWS_MOST 131072 /* windows of all threads together that wait for the guest's gaps */
+#define WINDOWS_LANE 16384
+#define ORIGINS      4096          /* a power of two; half of them at most */
+#define AHEAD_NS     1000000000ULL /* lanes come so far out of order */
+#define NEAR_LEAST   2000
+#define NEAR_MOST    50000
+#define AROUND       "entry and exit of its kernel"
+
+void through_forget(struct through *t)
+{
+	for (uint32_t i = 0; i < t->nwindows; i++) {
+		struct windows *w = &t->windows[i];
+
+		for (; w->first < w->next; w->first++)
+			free(w->window[w->first % t->most]);
+		free(w->window);
+	}
+	free(t->windows);
+	free(t->origin);
+	free(t->slot);
+	free(t->piece);
+}
+
+/* ---- windows ---- */
+
+static uint32_t hash_origin(const struct origin *o)
+{
+	uint64_t h = HASH_BEGIN ^ o->kind ^ (uint64_t)o->id << 8 ^ (uint64_t)o->kernel_thread << 7;
+
+	h = hash_text(hash_byte(hash_text(h, o->name), 0xff), o->function);
+	return h ^ h >> 32;
+}
+
+static bool same_function(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_origin(const struct origin *a, const struct origin *b)
+{
+	return a->rest == b->rest && a->kind == b->kind && a->id == b->id &&
+	       a->kernel_thread == b->kernel_thread && !strcmp(a->name, b->name) &&
+	       same_function(a->function, b->function);
+}
+
+/* The place of the origin. Where there are too many, the others are one. */
+static uint32_t note_origin(struct through *t, const struct origin *o)
+{
+	uint32_t i = hash_origin(o) % ORIGINS;
+	static const struct origin rest = {.rest = true};
+
+	while (t->slot[i] && !same_origin(&t->origin[t->slot[i] - 1], o))
+		i = (i + 1) % ORIGINS;
+	if (t->slot[i])
+		return t->slot[i] - 1;
+	if (t->norigins >= ORIGINS / 2 - 1 && !o->rest)
+		return note_origin(t, &rest);
+	t->origin[t->norigins] = *o;
+	t->slot[i] = ++t->norigins;
+	return t->norigins - 1;
+}
+
+static struct host_window *copy_window(struct through *t, uint32_t index, const struct account *a)
+{
+	const struct sources *rows = &t->host_view->cpu[index].sources;
+	struct host_window *w = calloc(1, sizeof(*w) + (a->npieces + 2) * sizeof(w->piece[0]));
+	struct origin around = {.kind = SOURCE_HOST, .name = AROUND};
+	struct origin lost = {.kind = SOURCE_LOST, .name = NOT_RECORDED};
+
+	if (!w)
+		return NULL;
+	w->start_ns = a->start_ns;
+	w->end_ns = a->start_ns + a->duration_ns;
+	w->cpu = a->spot.cpu == SPOT_UNKNOWN ? 0 : a->spot.cpu + 1;
+	for (uint32_t i = 0; i < a->npieces; i++) {
+		const struct source *s = rows->row[a->pieces[i].source];
+		struct origin o = {.kind = s->kind,
+				   .id = s->id,
+				   .kernel_thread = s->kernel_thread,
+				   .function = s->function};
+
+		memcpy(o.name, s->name, sizeof(o.name));
+		if (s->rest)
+			o = (struct origin){.rest = true};
+		w->piece[w->npieces++] = (struct window_piece){
+			note_origin(t, &o), a->pieces[i].net_ns, a->pieces[i].asker};
+	}
+	if (a->edge_ns)
+		w->piece[w->npieces++] =
+			(struct window_piece){note_origin(t, &around), a->edge_ns, {0}};
+	if (a->lost_ns)
+		w->piece[w->npieces++] =
+			(struct window_piece){note_origin(t, &lost), a->lost_ns, {0}};
+	return w;
+}
+
+void through_window(struct through *t, uint32_t index, const struct account *a)
+{
+	struct windows *w = index < t->nwindows ? &t->windows[index] : NULL;
+	uint64_t end = a->start_ns + a->duration_ns;
+	struct host_window **place;
+
+	if (end > t->newest_ns)
+		t->newest_ns = end;
+	if (!w)
+		return;
+	if (!w->window && !(w->window = calloc(t->most, sizeof(struct host_window *))))
+		return;
+	place = &w->window[w->next % t->most];
+	if (w->next - w->first == t->most) {
+		if ((*place)->end_ns > w->dropped_ns)
+			w->dropped_ns = (*place)->end_ns;
+		free(*place);
+		w->first++;
+	}
+	*place = copy_window(t, index, a);
+	if (*place)
+		w->next++;
+	else if (end > w->dropped_ns)
+		w->dropped_ns = end;
+}
+
+/* ---- a gap of the guest's ---- */
+
+/* A gap on its way from one clock to the other. */
+struct gap {
+	uint64_t from_ns, to_ns; /* the host's */
+	uint64_t near_ns;        /* windows may stick out so far */
+	const struct account *a;
+};
+
+static uint64_t overlap(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	uint64_t from = a > c ? a : c, to = b < d ? b : d;
+
+	return to > from ? to - from : 0;
+}
+
+/* The time that the guest's own intervals had in [from, to] of the host's time: they were running,
+ * or the host stopped them inside, which is not outside the guest's kernel. */
+static uint64_t inside(const struct gap *g, uint64_t from, uint64_t to)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < g->a->nspans; i++) {
+		const struct span *s = &g->a->spans[i];
+
+		if (!s->depth)
+			ns += overlap(g->from_ns + (s->start_ns - g->a->start_ns),
+				      g->from_ns + (s->end_ns - g->a->start_ns), from, to);
+	}
+	return ns;
+}
+
+/* Part of the gap that the window explains, ns. One that is mostly elsewhere is not of this gap:
+ * the guest would have lost all of its time. */
+static uint64_t share_of(const struct gap *g, const struct host_window *w)
+{
+	uint64_t from = g->from_ns > g->near_ns ? g->from_ns - g->near_ns : 0;
+	uint64_t ns = overlap(from, g->to_ns + g->near_ns, w->start_ns, w->end_ns), own;
+
+	if (2 * ns < w->end_ns - w->start_ns)
+		return 0;
+	own = inside(g, w->start_ns, w->end_ns);
+	return ns > own ? ns - own : 0;
+}
+
+static uint64_t part_of(uint64_t ns, uint64_t part, uint64_t whole)
+{
+	return whole ? (unsigned __int128)ns * part / whole : 0;
+}
+
+/* The guest's piece of a row; new ones stand behind its own. NULL: out of memory. */
+static struct piece *piece_of(struct through *t, uint32_t row)
+{
+	struct account *a = &t->account;
+
+	for (uint32_t i = 0; i < a->npieces; i++)
+		if (t->piece[i].source == row)
+			return &t->piece[i];
+	if (a->npieces == t->pieces_room)
+		return NULL;
+	t->piece[a->npieces] = (struct piece){.source = row};
+	return &t->piece[a->npieces++];
+}
+
+static uint32_t row_of(struct through *t, uint32_t index, const struct origin *o)
+{
+	struct sources *rows = &t->view->cpu[index].sources;
+	uint64_t trims = rows->trims;
+	uint32_t row;
+
+	if (o->rest)
+		return sources_rest(rows, SOURCE_HOST);
+	row = sources_find_key(rows,
+			       &(struct source_key){.kind = SOURCE_HOST,
+						    .host_kind = o->kind,
+						    .id = o->id,
+						    .name = o->name,
+						    .function = view_text(t->view, o->function),
+						    .kernel_thread = o->kernel_thread});
+	if (rows->trims != trims) {
+		t->account.npieces = pieces_follow(t->piece, t->account.npieces, rows->went);
+		spans_follow((struct span *)t->account.spans, t->account.nspans, rows->went);
+	}
+	return row;
+}
+
+/* Gives ns of the gap to what a window's piece tells. */
+static void give(struct through *t, uint32_t index, const struct host_window *w,
+		 const struct window_piece *p, uint64_t ns)
+{
+	uint32_t row = row_of(t, index, &t->origin[p->origin]);
+	struct source *s = t->view->cpu[index].sources.row[row];
+	struct piece *piece = piece_of(t, row);
+
+	if (!piece || !ns)
+		return;
+	s->hiccups += !piece->net_ns;
+	if (!s->net.count)
+		s->host_cpu = w->cpu;
+	else if (s->host_cpu != w->cpu)
+		s->host_cpu = SOURCE_CPUS;
+	source_add(s, ns, true);
+	piece->net_ns += ns;
+	piece->count++;
+	if (p->asker.kind) {
+		piece->asker = p->asker;
+		piece->asker.host = true;
+		piece->asker.function = view_text(t->view, p->asker.function);
+		source_asker(s, &piece->asker);
+	}
+	t->account.host_ns += ns;
+	t->account.outside_ns -= ns;
+}
+
+/* Divides `ns` of the gap as the window is divided; what the host did not see stays outside. */
+static void divide_window(struct through *t, uint32_t index, const struct host_window *w,
+			  uint64_t ns)
+{
+	uint64_t length = w->end_ns - w->start_ns;
+
+	for (uint32_t i = 0; i < w->npieces; i++) {
+		uint64_t part = part_of(ns, w->piece[i].ns, length);
+
+		give(t, index, w, &w->piece[i],
+		     part < t->account.outside_ns ? part : t->account.outside_ns);
+	}
+}
+
+/* The first window of the thread that ends after ns. They come in order of their ends. */
+static uint64_t first_after(const struct through *t, const struct windows *w, uint64_t ns)
+{
+	uint64_t low = w->first, high = w->next;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (w->window[middle % t->most]->end_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void divide_gap(struct through *t, uint32_t index, const struct windows *w,
+		       const struct gap *g)
+{
+	uint64_t outside = t->account.outside_ns, all = 0;
+	uint64_t from = g->from_ns > g->near_ns ? g->from_ns - g->near_ns : 0;
+	uint64_t first = first_after(t, w, from), last = first;
+
+	for (; last < w->next && w->window[last % t->most]->start_ns < g->to_ns + g->near_ns;
+	     last++)
+		all += share_of(g, w->window[last % t->most]);
+	for (uint64_t i = first; i < last; i++) {
+		const struct host_window *x = w->window[i % t->most];
+		uint64_t ns = share_of(g, x);
+
+		divide_window(t, index, x, all > outside ? part_of(outside, ns, all) : ns);
+	}
+}
+
+/* True when the host's recording tells what its thread did in all of the gap. */
+static bool find_gap(struct through *t, uint32_t index, struct gap *g)
+{
+	uint32_t lane = t->found.lane[index];
+	uint64_t end = g->a->start_ns + g->a->duration_ns, near = t->found.clocks.residual_ns;
+
+	if (lane >= t->nwindows ||
+	    !align_host_time(&t->found.clocks, g->a->start_ns, &g->from_ns) ||
+	    !align_host_time(&t->found.clocks, end, &g->to_ns) || g->to_ns < g->from_ns)
+		return false;
+	if (g->from_ns < t->from_ns || g->to_ns > t->to_ns)
+		return false;
+	g->near_ns = near < NEAR_LEAST ? NEAR_LEAST : near > NEAR_MOST ? NEAR_MOST : near;
+	if (t->newest_ns < g->to_ns + AHEAD_NS)
+		t->source.more(t->source.ctx, g->to_ns + AHEAD_NS);
+	return g->from_ns > t->windows[lane].dropped_ns;
+}
+
+static struct account *divide(void *through, uint32_t index, const struct account *a)
+{
+	struct through *t = through;
+	struct gap g = {.a = a};
+	uint32_t room = a->npieces + 256;
+
+	t->account = *a;
+	if (room > t->pieces_room) {
+		struct piece *more = reallocarray(t->piece, room, sizeof(*more));
+
+		if (!more)
+			return &t->account;
+		t->piece = more;
+		t->pieces_room = room;
+	}
+	if (a->npieces)
+		memcpy(t->piece, a->pieces, a->npieces * sizeof(*t->piece));
+	t->account.pieces = t->piece;
+	if (index >= t->found.nlanes || !find_gap(t, index, &g)) {
+		t->account.host_not_covered_ns = a->outside_ns;
+		return &t->account;
+	}
+	divide_gap(t, index, &t->windows[t->found.lane[index]], &g);
+	t->account.host_nothing_ns = t->account.outside_ns;
+	return &t->account;
+}
+
+int through_begin(struct through *t, struct view *guest, const struct view *host,
+		  const struct through_source *source)
+{
+	t->view = guest;
+	t->host_view = host;
+	t->found.host = host;
+	t->source = *source;
+	t->divider = (struct divider){t, divide};
+	t->nwindows = host->ncpus;
+	t->most = WINDOWS_MOST / (host->ncpus + 1);
+	t->most = t->most < WINDOWS_LANE ? t->most : WINDOWS_LANE;
+	t->windows = calloc(t->nwindows, sizeof(*t->windows));
+	t->origin = calloc(ORIGINS / 2, sizeof(*t->origin));
+	t->slot = calloc(ORIGINS, sizeof(*t->slot));
+	return t->windows && t->origin && t->slot ? 0 : -ENOMEM;
+}
+
+const struct divider *through_divider(const struct through *t)
+{
+	return &t->divider;
+}
+
+const struct source *through_origin(const struct through_found *f, const struct source *s,
+				    uint32_t *index)
+{
+	const struct source *best = NULL;
+
+	for (uint32_t i = 0; i < f->host->ncpus; i++) {
+		const struct sources *rows = &f->host->cpu[i].sources;
+
+		for (uint32_t k = 0; k < rows->count; k++) {
+			const struct source *o = rows->row[k];
+
+			if (o->kind != s->host_kind || o->id != s->id ||
+			    o->kernel_thread != s->kernel_thread || strcmp(o->name, s->name) ||
+			    !same_function(o->function, s->function) ||
+			    (best && best->net.sum >= o->net.sum))
+				continue;
+			best = o;
+			*index = i;
+		}
+	}
+	return best;
+}

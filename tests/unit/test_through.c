@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A guest's time outside its kernel, divided by what its host did meanwhile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../world/chance.h"
+#include "../world/world.h"
+#include "model/through.h"
+
+#define US      1000ULL
+#define MS      1000000ULL
+#define GAPS    200
+#define APART   (40000 * MS + 777)
+#define COVERED (WORLD_STARTED + APART)
+
+static struct view guest, host;
+static struct through *t;
+/* Time that the host's thread lost, by its own clock. */
+static struct {
+	uint64_t start_ns, length_ns;
+} gap[GAPS];
+static uint32_t ngaps, given;
+
+static struct account host_account(uint32_t i, struct piece *p)
+{
+	*p = (struct piece){.net_ns = gap[i].length_ns - 2 * US, .count = 1};
+	p->source = sources_find(&host.cpu[0].sources, SOURCE_THREAD, 900 + i % 2, "backup", NULL);
+	return (struct account){.start_ns = gap[i].start_ns,
+				.duration_ns = gap[i].length_ns,
+				.attributed_ns = p->net_ns,
+				.edge_ns = US,
+				.outside_ns = US, /* unseen by the host, too */
+				.spot = {.cpu = 12},
+				.pieces = p,
+				.npieces = 1};
+}
+
+static void more(void *ctx, uint64_t until_ns)
+{
+	struct piece p;
+
+	(void)ctx;
+	while (given < ngaps) {
+		struct account a = host_account(given++, &p);
+
+		through_window(t, 0, &a);
+		if (a.start_ns + a.duration_ns >= until_ns)
+			return;
+	}
+}
+
+/* A guest's gap, all of it outside. */
+static struct account all_outside(uint64_t start_ns, uint64_t length_ns)
+{
+	return (struct account){
+		.start_ns = start_ns, .duration_ns = length_ns, .outside_ns = length_ns};
+}
+
+static int begin(void **state)
+{
+	static const unsigned cpu3[] = {3}, lane[] = {0};
+	uint64_t at = COVERED + MS;
+
+	(void)state;
+	world_view(&guest, "vm", cpu3, 1);
+	world_view(&host, "metal", lane, 1);
+	host.run.started_ns = COVERED;
+	host.run.duration_ns = 10000 * MS;
+	strcpy(host.cpu[0].comm, "CPU 3/KVM");
+	t = through_new();
+	seed = 88172645463325252ULL;
+	given = 0;
+	for (ngaps = 0; ngaps < GAPS; ngaps++) {
+		struct piece p;
+		struct account a;
+
+		at += 5 * MS + below(20 * MS);
+		gap[ngaps].start_ns = at;
+		gap[ngaps].length_ns = 50 * US + below(2 * MS);
+		a = host_account(ngaps, &p);
+		through_host(t, 0, &a);
+		a = all_outside(at - APART, gap[ngaps].length_ns + 3 * US);
+		through_guest(t, 0, &a);
+	}
+	return through_match(t, &guest, &host) ||
+	       through_begin(t, &guest, &host, &(struct through_source){NULL, more});
+}
+
+static int end(void **state)
+{
+	(void)state;
+	through_free(t);
+	view_free(&guest);
+	view_free(&host);
+	return 0;
+}
+
+static const struct account *divide(const struct account *a)
+{
+	const struct divider *d = through_divider(t);
+	const struct account *r = d->divide(d->ctx, 0, a);
+
+	assert_int_equal(r->attributed_ns + r->edge_ns + r->lost_ns + r->host_ns + r->outside_ns,
+			 r->duration_ns);
+	assert_int_equal(r->outside_ns >= r->host_nothing_ns + r->host_not_covered_ns, true);
+	return r;
+}
+
+static uint64_t in_guest(uint32_t i)
+{
+	return gap[i].start_ns - APART;
+}
+
+static void every_gap_gets_its_own(void **state)
+{
+	uint32_t right = 0;
+
+	(void)state;
+	assert_int_equal(through_found(t)->verdict, ALIGN_FOUND);
+	for (uint32_t i = 0; i < GAPS; i++) {
+		struct account a = all_outside(in_guest(i), gap[i].length_ns + 3 * US);
+		const struct account *r = divide(&a);
+		const struct source *s;
+
+		assert_int_equal(r->npieces, 2);
+		s = guest.cpu[0].sources.row[r->pieces[0].source];
+		/* the third microsecond is the way out and back */
+		right += s->kind == SOURCE_HOST && s->host_kind == SOURCE_THREAD &&
+			 s->id == 900 + i % 2 && s->host_cpu == 13 &&
+			 r->pieces[0].net_ns == gap[i].length_ns - 2 * US &&
+			 r->pieces[1].net_ns == US && r->host_nothing_ns == 4 * US;
+	}
+	assert_int_equal(right, GAPS);
+}
+
+/* Times where the host has nothing, where its recording had not begun, and where the clocks are not
+ * matched. */
+static void says_what_is_not_known(void **state)
+{
+	struct account a = all_outside(in_guest(9) + 3 * MS, 300 * US);
+	const struct account *r = divide(&a);
+
+	(void)state;
+	assert_int_equal(r->host_nothing_ns, 300 * US);
+	a = all_outside(WORLD_STARTED - MS, 300 * US);
+	assert_int_equal(divide(&a)->host_not_covered_ns, 300 * US);
+	a = all_outside(in_guest(GAPS - 1) + 60000 * MS, 300 * US);
+	assert_int_equal(divide(&a)->host_not_covered_ns, 300 * US);
+}
+
+/* Time that the guest's own interval took stays its own, also where the host stopped the guest in
+ * it. */
+static void leaves_the_guests_own_time(void **state)
+{
+	uint64_t length = gap[4].length_ns;
+	struct span own = {.start_ns = in_guest(4) + length / 2, .end_ns = in_guest(4) + length};
+	struct piece p = {.net_ns = length - length / 2};
+	struct account a = {.start_ns = in_guest(4),
+			    .duration_ns = length,
+			    .attributed_ns = p.net_ns,
+			    .outside_ns = length / 2,
+			    .pieces = &p,
+			    .npieces = 1,
+			    .spans = &own,
+			    .nspans = 1};
+	const struct account *r;
+
+	(void)state;
+	p.source = sources_find(&guest.cpu[0].sources, SOURCE_VECTOR, 1, "local_timer", NULL);
+	r = divide(&a);
+	assert_int_equal(r->pieces[0].net_ns, length - length / 2);
+	assert_in_range(r->host_ns, length / 2 - 2 * US, length / 2);
+}
+
+static void knows_the_threads_of_vcpus(void **state)
+{
+	static const struct {
+		const char *comm;
+		int vcpu;
+	} rows[] = {{"CPU 3/KVM", 3},    {"CPU 12/TCG", 12}, {"fc_vcpu 0", 0}, {"vcpu7", 7},
+		    {"crosvm_vcpu2", 2}, {"CPU 3/KVMx", -1}, {"CPU /KVM", -1}, {"vcpu", -1},
+		    {"vcpu-1", -1},      {"", -1},           {"worker", -1},   {"vcpu1234", -1},
+		    {"CPU -1/KVM", -1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(through_vcpu(rows[i].comm), rows[i].vcpu);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_gap_gets_its_own),
+		TEST(says_what_is_not_known),
+		TEST(leaves_the_guests_own_time),
+		cmocka_unit_test(knows_the_threads_of_vcpus),
+	};
+
+	return cmocka_run_group_tests_name("through", tests, NULL, NULL);
+}
