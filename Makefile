@@ -5,7 +5,8 @@
 #   O=dir               build there instead of build/
 #   CC=gcc|clang        compiler of the user side; the BPF side always takes clang
 #   ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=dir   build for another machine; the headers
-#                       and libraries of its Debian are in dir (tools/lab sysroot arm64 makes one)
+#                       and libraries of its Debian are in dir (tools/lab sysroot arm64 makes one);
+#                       ARCH=riscv has no counter but CLOCK_MONOTONIC
 #   SAN=address,undefined   sanitizers for the user side
 #   STATIC=1            one static file, that runs where there is no library
 #   ZSTD=               without libzstd, where it is installed
@@ -136,9 +137,14 @@ FORTIFY	:= $(if $(SAN)$(findstring FORTIFY,$(CPPFLAGS) $(CFLAGS)),,\
 HARDEN	:= $(call has,-fstack-protector-strong) $(call has,-fstack-clash-protection) \
 	$(call has,-fcf-protection) $(call has,-mbranch-protection=standard) \
 	$(if $(FORTIFY),$(call has,$(FORTIFY))) $(call has,-fPIE)
+ifneq ($(and $(STATIC),$(filter riscv,$(ARCH))),)
+$(error STATIC=1 is not for riscv: its linker of Debian 12 cannot make one static file of this)
+endif
 HARDEN_LD := $(if $(STATIC),-static-pie,$(call has,-pie)) \
 	$(call has,-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
-LINK	= $(ROOT_FLAGS) $(HARDEN_LD) $(SANFLAGS) $(CFLAGS) $(LDFLAGS) $(if $(STATIC),-s)
+# A cross compiler would look for libraries at its own place first.
+LINK	= $(ROOT_FLAGS) $(if $(SYSROOT),-L$(SYSROOT)/usr/lib/$(TRIPLET)) $(HARDEN_LD) $(SANFLAGS) \
+	$(CFLAGS) $(LDFLAGS) $(if $(STATIC),-s)
 ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 -O2 -g $(WARN) $(HARDEN) $(SANFLAGS) $(SAME) -D_GNU_SOURCE \
 	-DCULPRIT_VERSION='"$(VERSION)"' $(if $(ZSTD),-DCULPRIT_ZSTD) \
 	$(if $(MICROHTTPD),-DCULPRIT_LISTEN) \
@@ -159,7 +165,8 @@ MADE_SRC := $(O)/causes.c $(O)/topics.c $(O)/html_css.c $(O)/report_schema.c $(O
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
 # A user who copies the binary need not have protobuf-c; distributions give -lprotobuf-c.
 PROTOBUF_C ?= -l:libprotobuf-c.a
-LIBPURE	= -lm -lz $(if $(ZSTD),-lzstd) $(PROTOBUF_C)
+# riscv has no atomic instructions for bytes, and the users of a binary no libatomic.
+LIBPURE	= -lm -lz $(if $(ZSTD),-lzstd) $(PROTOBUF_C) $(if $(filter riscv,$(ARCH)),-l:libatomic.a)
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
 
 # Objects are built again when the way they are built changes.
@@ -362,6 +369,12 @@ check-package: $(O)/.setup-check ## make all packages of the commit, and look in
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/check $(O) tests/package/10-packages.t tests/package/20-deploy.t
 
+check-cross: $(O)/.setup-check ## build for arm64 and riscv64, read recordings there (emulated)
+	$(Q)tools/setup gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu qemu-user \
+		debian-archive-keyring
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tests/check $(O) tests/package/30-cross.t
+
 SCHEMAS	:= kubernetes_validate/kubernetes-json-schema/v1.30.0-local-strict
 $(O)/kubernetes: tests/package/schemas.txt $(O)/.setup-readers
 	$(Q)rm -rf $@ && mkdir -p $@.new
@@ -495,5 +508,5 @@ help: ## this list
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
 .PHONY: all run check dist deb rpm image live check-san check-browser check-roots check-package \
-	check-all lab fuzz golden pictures accuracy oracle soak unit-tests bench lint fmt install \
-	uninstall clean help
+	check-cross check-all lab fuzz golden pictures accuracy oracle soak unit-tests bench lint \
+	fmt install uninstall clean help

@@ -47,7 +47,7 @@ def build():
     if not shutil.which("aarch64-linux-gnu-gcc"):
         skip_all("no aarch64-linux-gnu-gcc", required=True)
     try:
-        sysroot = lab.sysroot(MACHINE)
+        sysroot = lab.sysroot(MACHINE.arch)
     except lab.Failed as why:
         skip_all(str(why), required=True)
     r = subprocess.run(
