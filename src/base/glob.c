@@ -5,7 +5,7 @@
 
 /* Backtracks to the last star only: that is enough, because what a star takes can only grow. A
  * barrier in what it would take ends the search. */
-bool glob_match(const char *glob, const char *text, char barrier)
+bool glob_fits(const char *glob, const char *text, char barrier)
 {
 	const char *star = NULL, *from = NULL;
 

@@ -7,6 +7,6 @@
 
 /* barrier: a byte that no asterisk takes, '/' for paths; 0: none. Takes at most the product of the
  * two lengths in time. */
-bool glob_match(const char *glob, const char *text, char barrier);
+bool glob_fits(const char *glob, const char *text, char barrier);
 
 #endif

@@ -181,7 +181,7 @@ static int note_not_observed(struct diff *d)
 static bool is_left_out(const char *name)
 {
 	for (unsigned i = 0; left_out[i]; i++)
-		if (glob_match(left_out[i], name, '/'))
+		if (glob_fits(left_out[i], name, '/'))
 			return true;
 	return false;
 }

@@ -134,7 +134,7 @@ const struct fact *facts_next(const struct facts *f, const char *glob, const str
 	uint32_t at = after ? (uint32_t)(after - f->row) + 1 : lower(f, glob, fixed);
 
 	for (; at < f->count && !strncmp(f->row[at].name, glob, fixed); at++)
-		if (glob_match(glob, f->row[at].name, '/'))
+		if (glob_fits(glob, f->row[at].name, '/'))
 			return &f->row[at];
 	return NULL;
 }

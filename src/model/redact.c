@@ -267,7 +267,7 @@ static bool is_kept(struct fact *x)
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		if (glob_match(kept[i].name, x->name, 0))
+		if (glob_fits(kept[i].name, x->name, 0))
 			return !kept[i].numbers ||
 			       strspn(x->text, "0123456789abcdefABCDEFx,-. \t\nYN") == x->len;
 	return false;

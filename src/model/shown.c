@@ -14,8 +14,8 @@ bool shown_is(const struct shown *s, const struct source *source)
 {
 	if (s->kinds && !(s->kinds & 1u << source->kind))
 		return false;
-	return !s->source || glob_match(s->source, source->name, 0) ||
-	       (source->function && glob_match(s->source, source->function, 0));
+	return !s->source || glob_fits(s->source, source->name, 0) ||
+	       (source->function && glob_fits(s->source, source->function, 0));
 }
 
 uint32_t shown_rank(const struct shown *s, const struct sources *t, uint32_t *order)

@@ -23,8 +23,8 @@ static bool matches(const struct triggers *t, const struct trigger *r, uint32_t 
 		return s->cause && !strcmp(s->cause, r->who);
 	}
 	snprintf(name, sizeof(name), "%s %s", source_kind_name(s->kind), s->name);
-	return glob_match(r->who, s->name, 0) || glob_match(r->who, name, 0) ||
-	       (s->function && glob_match(r->who, s->function, 0));
+	return glob_fits(r->who, s->name, 0) || glob_fits(r->who, name, 0) ||
+	       (s->function && glob_fits(r->who, s->function, 0));
 }
 
 /* The parts of a hiccup that are no interval's. */
@@ -60,7 +60,7 @@ static bool is_by(const struct triggers *t, const struct trigger *r, const struc
 	}
 	rests_of(a, rest);
 	for (int i = 0; i < RESTS; i++)
-		if (!r->cause && glob_match(r->who, rest[i].name, 0))
+		if (!r->cause && glob_fits(r->who, rest[i].name, 0))
 			theirs += rest[i].ns;
 		else if (rest[i].ns > most)
 			most = rest[i].ns;
