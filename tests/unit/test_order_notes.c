@@ -237,6 +237,8 @@ int main(void)
 		cmocka_unit_test(test_renewal), cmocka_unit_test(test_another_key),
 		cmocka_unit_test(test_two_askers), cmocka_unit_test(test_an_arrival_of_its_own)};
 
-	state = calloc(1, sizeof(*state));
+	state = aligned_alloc(_Alignof(struct cpu_state), sizeof(*state));
+	if (state)
+		memset(state, 0, sizeof(*state));
 	return state ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }
