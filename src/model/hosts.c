@@ -127,7 +127,10 @@ static void fill(struct host_source *row, const struct entry *e, const struct vi
 				    .max_ns = e->max_ns,
 				    .observed_ns = e->observed_ns};
 	for (uint32_t i = 0; i < e->rows; i++)
-		cpus_add(&row->cpus, v->cpu[e[i].cpu].number);
+		if (v->run.watch)
+			cpus_or(&row->cpus, &v->cpu[e[i].cpu].ran_on);
+		else
+			cpus_add(&row->cpus, v->cpu[e[i].cpu].number);
 }
 
 int hosts_rank(const struct view *const *views, uint32_t n, struct host_source *row, uint32_t max)

@@ -11,9 +11,9 @@
 /* One source of one host, over all of its CPUs. */
 struct host_source {
 	uint32_t view;
-	/* The row on the first of these CPUs; the totals are below. */
+	/* The row on the first of the CPUs; the totals are below. */
 	const struct source *who;
-	struct cpus cpus;
+	struct cpus cpus; /* CPUs that it took time from; where watched threads ran */
 	uint64_t count, total_ns, max_ns;
 	uint64_t observed_ns; /* time of all the host's CPUs together, also those without this
 				 source */

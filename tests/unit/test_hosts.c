@@ -104,6 +104,23 @@ static void test_rank(void **state)
 	assert_null(row[2].who);
 }
 
+/* A watched thread's lane has a number, which is no CPU's. */
+static void test_watched(void **state)
+{
+	const struct view *one = &a.view;
+	struct host_source row[8];
+	char cpus[32];
+
+	(void)state;
+	a.view.run.watch = a.view.run.windows = true;
+	cpus_parse("17-18", &a.view.cpu[0].ran_on, NULL, 0);
+	cpus_parse("18,40", &a.view.cpu[1].ran_on, NULL, 0);
+	for (int n = hosts_rank(&one, 1, row, 8), i = 0; i < n; i++)
+		if (!strcmp(row[i].who->name, "local_timer"))
+			assert_string_equal(cpus_format(&row[i].cpus, cpus, sizeof(cpus)),
+					    "17-18,40");
+}
+
 static void test_text(void **state)
 {
 	static const char head[] =
@@ -218,6 +235,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_labels, begin, end),
 		cmocka_unit_test_setup_teardown(test_rank, begin, end),
+		cmocka_unit_test_setup_teardown(test_watched, begin, end),
 		cmocka_unit_test_setup_teardown(test_text, begin, end),
 		cmocka_unit_test_setup_teardown(test_json, begin, end),
 		cmocka_unit_test_setup_teardown(test_cautions, begin, end),
