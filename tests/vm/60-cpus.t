@@ -114,10 +114,22 @@ without() { name=$1; shift; rm -f /tmp/ready
 	online $SECOND 0
 	sleep 4 # more than the second between two looks
 	kill -INT $run; finish; online $SECOND 1; }
-""" + "".join(f"without {name} {verb}\n" for name, verb in VERBS.items())
+""" + "".join(f"without {name} {verb}\n" for name, verb in VERBS.items()) + r"""
+# The only CPU of culprit itself, at the start, at the end, and where it comes back.
+begin_without 1 ousted -c $FIRST -H 1 -d 5s; finish
+online 1 1
+begin ending -c $FIRST -H 1 -d 1h
+online 1 0 & offline=$!
+kill -INT $run; wait $offline; finish
+online 1 1
+begin returned -c $FIRST -H 1 -d 1h
+online 1 0; sleep 2; online 1 1; sleep 2
+sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/$run/status >/tmp/out/returned.on
+kill -INT $run; finish
+"""
 
 kernel, = need(KERNEL)
-rc, out, err, text = run(kernel, JOB, cpus=CPUS,
+rc, out, err, text = run(kernel, JOB, cpus=CPUS, timeout=2700 if LONG else 900,
                          isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
 if any(name + ".rc" not in text for name in ("both", "taken")):
     diag(rc, out, err, *(f"{name}: {text[name]}" for name in text if name.endswith(".err")))
@@ -254,12 +266,23 @@ ok(status["taken"] == 3 and cpu_of(taken, 2)["ended_early"] and
    status["taken"], cpu_of(taken, 2)["ended_early"], text["taken.err"])
 ok(re.fullmatch(f"culprit: incomplete: cpu 2 ended early, after {TIME}: .*cpuset.*\n",
                 text["taken.err"]), "and says so in one line", text["taken.err"])
+for name in ("ousted", "ending", "returned") if LONG else ():
+    report, rc = json.loads(text[name]), int(text[name + ".rc"])
+    homeless = report["run"]["incomplete"]
+    ok(cpu_of(report, FIRST)["observed_ns"] and not cpu_of(report, FIRST)["ended_early"]
+       and rc == (3 if homeless else 0) and (homeless or name == "ending")
+       and text[name + ".err"] == (f"culprit: incomplete: {homeless}\n" if homeless else ""),
+       f"{name}: without a CPU of its own it measures to the end, and says so",
+       rc, text[name + ".err"], report["run"])
+if LONG:
+    is_(text["returned.on"].strip(), "1", "it goes back to the one that comes back")
 for name in VERBS if LONG else ():
     verb = VERBS[name].split()[0]
     why = (json.loads(text.get(name) or "{}").get("run") or {}).get("incomplete") or ""
     # Both of two that need each other end.
-    ended = rf"cpus? ({FIRST}-)?{SECOND} (went offline|ended early),( the first, cpu \d+,)? after"
-    ok(text.get(name + ".rc", "").strip() == "3" and re.match(f"{ended} {TIME}", why)
+    ended = (rf"cpus? ({FIRST}-)?{SECOND} (went offline|ended early),( the first, cpu \d+,)? "
+             r"after [0-9.]+ [mun]?s")
+    ok(text.get(name + ".rc", "").strip() == "3" and re.match(ended, why)
        and text[name + ".err"] == f"culprit: incomplete: {why}\n",
        f"{verb}, too, says that one went offline, by its exit status and in one line",
        text.get(name + ".rc"), text.get(name + ".err"), why)
