@@ -194,9 +194,10 @@ $(O)/src/cmd/version.o: $(COMMIT_FILE)
 
 # The cause book.
 CAUSES	:= $(wildcard src/audit/causes/*.cause)
-$(O)/causes.c: tools/causes.awk $(CAUSES)
+PROVEN	:= src/audit/causes/proven
+$(O)/causes.c: tools/causes.awk $(CAUSES) $(PROVEN)
 	$(call say,AWK,$@)
-	$(Q)LC_ALL=C awk -f tools/causes.awk $(CAUSES) > $@
+	$(Q)LC_ALL=C awk -f tools/causes.awk $(CAUSES) $(PROVEN) > $@
 # The help topics.
 TOPICS	:= $(wildcard src/cmd/topics/*.txt)
 $(O)/topics.c: tools/topics.awk $(TOPICS)
@@ -339,6 +340,10 @@ soak: $(O)/.setup-check ## storms, kills, several at once, for SOAK_S seconds (1
 oracle: $(O)/.setup-check $(O)/.setup-peers ## compare with the kernel's own trace (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)LONG=1 tests/check $(O) oracle
+
+prove: $(O)/.setup-check $(O)/.setup-lab ## run the fixes of the cause book in guests; minutes each
+	$(Q)$(MAKE) --no-print-directory all $(O)/lab_guest
+	$(Q)LONG=1 PROVE=1 tests/check $(O) proofs
 
 $(O)/lab_guest: tools/lab_guest.c
 	$(call say,CC,$<)
@@ -508,5 +513,5 @@ help: ## this list
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
 .PHONY: all run check dist deb rpm image live check-san check-browser check-roots check-package \
-	check-cross check-all lab fuzz golden pictures accuracy oracle soak unit-tests bench lint \
-	fmt install uninstall clean help
+	check-cross check-all lab fuzz golden pictures accuracy oracle prove soak unit-tests bench \
+	lint fmt install uninstall clean help

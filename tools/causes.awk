@@ -19,6 +19,7 @@
 #	files GLOB VALUE	all files of these names
 #	thread CPUS		where the thread {pid} may run
 #
+# A last file called proven has lines of an id and a kernel: there the fix was proven.
 # Every mistake is reported with file and line, all of them
 # at once. Plain POSIX awk: the build needs no other language.
 
@@ -133,7 +134,7 @@ function current(kind, path, new, word)
 	word = new
 	sub(/^NO_/, "", word)
 	return kind == "choice" ? "sed 's/.*[[]//; s/].*//' " path \
-	     : kind == "feature" ? "grep -ow -e " word " -e NO_" word " " path \
+	     : kind == "feature" ? "xargs -n 1 < " path " | grep -x -e " word " -e NO_" word \
 	     : "cat " path
 }
 
@@ -206,6 +207,16 @@ FNR == 1 {
 	file = FILENAME
 }
 
+# Proofs: the id of a cause and a kernel on which its fix was proven.
+FILENAME ~ /proven$/ {
+	if (/^#/ || /^$/)
+		next
+	if (NF != 2 || !(($1, "knob") in value))
+		refuse(FNR, "a proof is the id of a cause with a knob, and a kernel")
+	value[$1, "proven"] = value[$1, "proven"] (value[$1, "proven"] == "" ? "" : ", ") $2
+	next
+}
+
 columns($0) > 100 { refuse(FNR, "longer than 100 columns") }
 /\t/ { refuse(FNR, "a tab") }
 /^#/ { next }
@@ -271,7 +282,7 @@ END {
 	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n"
 	print "const struct cause causes[] = {"
 	nfields = split("id title what why confirm fix advice otherwise save undo since cost " \
-		"source", field_order, " ")
+		"source proven", field_order, " ")
 	for (g = 1; g <= length(groups); g++)
 		for (i = 0; i < 100; i++) {
 			id = sprintf("%s%02d", substr(groups, g, 1), i)

@@ -40,8 +40,11 @@ struct cause {
 	/* For so long after an undo the kernel may go on with the fix, s. 0: not for as long as a
 	 * second. */
 	unsigned lag_s;
-	const char *since;  /* first kernel that has it, or "any" */
-	const char *cost;   /* cost of the remedy or of one hit; NULL: not known */
+	const char *since; /* first kernel that has it, or "any" */
+	const char *cost;  /* cost of the remedy or of one hit; NULL: not known */
+	/* Kernels, "6.12, 6.12-rt", on which `make prove` has run the command as it is printed: the
+	 * noise ended, and came back with the undo. NULL: none. */
+	const char *proven;
 	const char *source; /* kernel file and symbol, or document */
 };
 /* Placeholders like {cpus} in confirm, fix, advice, otherwise, save, undo and in the knob's path

@@ -29,7 +29,7 @@ struct field {
 	bool command; /* the whole text is a command */
 };
 
-#define FIELDS 12
+#define FIELDS 13
 #define LEGEND 512
 
 /* The texts of an entry as printed; release them with free_fields. */
@@ -49,6 +49,7 @@ static void free_fields(struct fields *f)
 static int fields_of(const struct explained *x, const struct explain_options *o, struct fields *f)
 {
 	const struct cause *c = x->cause;
+	char proven[256] = "";
 	unsigned missing = 0;
 	const struct {
 		const char *name, *label, *text;
@@ -66,9 +67,16 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 		{"undo", "undo", c->undo, true},
 		{"cost", "cost", c->cost, false},
 		{"since", "kernels", c->since, false},
+		{"proven", "proven", c->proven ? proven : NULL, false},
 		{"source", "source", c->source, false},
 	};
 
+	if (c->proven)
+		snprintf(
+			proven, sizeof(proven),
+			"on Debian's %s, in a guest: the command, as printed, ended the noise, and "
+			"its undo brought it back",
+			c->proven);
 	f->legend[0] = 0;
 	for (char *at = f->note; x->note[0] && *at; at++)
 		*at = *at == '`' ? '\'' : *at; /* a backquote marks commands */

@@ -2,6 +2,7 @@
 /* culprit try: puts a fix in force, measures without and with it in turn, and takes it back. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -218,6 +219,19 @@ static int try_plan(struct options *o, struct tried *t, const char *boot)
 	return code;
 }
 
+/* Refuses a recording that somebody else may have made: nothing of it is read without root's
+ * rights, as it is by other commands. 0, or -1 with the reason said. */
+static int check_trusted(const char *path)
+{
+	struct stat s;
+
+	if (stat(path, &s) || (s.st_uid == geteuid() && !(s.st_mode & (S_IWGRP | S_IWOTH))))
+		return 0;
+	return complain("%s belongs to, or can be changed by, somebody else: try takes only root's "
+			"own recordings; culprit report reads all",
+			path);
+}
+
 /* Returns the view in which fixes that were not named are looked for. NULL with the reason said,
  * or, unless *code is EXIT_ERROR, because it was cut short. */
 static struct view *look(struct options *o, const struct host *host, struct recording **r,
@@ -235,7 +249,7 @@ static struct view *look(struct options *o, const struct host *host, struct reco
 		*code = trial_look(v, &o->measure, LOOK_NS);
 		if (*code == EXIT_OK && measure_stop)
 			*code = EXIT_INCOMPLETE;
-	} else if ((*r = recording_open(o->report, NULL, v))) {
+	} else if (!check_trusted(o->report) && (*r = recording_open(o->report, NULL, v))) {
 		recording_finish(*r);
 		if (strcmp(v->host.hostname, host->hostname))
 			complain("%s was made on another machine, %s: its threads and interrupts "

@@ -54,7 +54,7 @@ MADE = {
                      "KNOB_FILE", "/proc/sys/a/b", "1"),
     "file /sys/a {hkmask}": ("echo {hkmask} > /sys/a", "$(cat /sys/a)", 'echo "$old" > /sys/a',
                              "KNOB_FILE", "/sys/a", "{hkmask}"),
-    "feature /sys/a NO_X": ("echo NO_X > /sys/a", "$(grep -ow -e X -e NO_X /sys/a)",
+    "feature /sys/a NO_X": ("echo NO_X > /sys/a", "$(xargs -n 1 < /sys/a | grep -x -e X -e NO_X)",
                             'echo "$old" > /sys/a', "KNOB_FEATURE", "/sys/a", "NO_X"),
     "thread {housekeeping}": ("taskset -pc {housekeeping} {pid}",
                               "$(taskset -pc {pid} | sed 's/.*: //')",
@@ -99,6 +99,19 @@ for text, line, message in (
     code, out, err = generate(text)
     ok(code == 1 and re.search(rf"^FILE:{line}: .*{re.escape(message)}", err, re.M) and not out,
        f"refused: {message}", code, err)
+
+with tempfile.TemporaryDirectory() as place:
+    for name, text in (("a.cause", KNOB), ("proven", "# a comment\nT01 6.12\nT01 7.3\n"),
+                       ("wrong/proven", "T02 6.12\nT01\n")):
+        os.makedirs(os.path.dirname(os.path.join(place, name)), exist_ok=True)
+        with open(os.path.join(place, name), "w", encoding="ascii") as f:
+            f.write(text)
+    right, wrong = (subprocess.run(["awk", "-f", os.path.join(lib.ROOT, "tools/causes.awk"),
+                                    "a.cause", name], capture_output=True, text=True, cwd=place)
+                    for name in ("proven", "wrong/proven"))
+ok(right.returncode == 0 and '.proven = "6.12, 7.3",' in right.stdout, "proofs have kernels", right)
+is_((wrong.returncode, wrong.stderr.count("a proof is the id of a cause with a knob")), (1, 2),
+    "a proof of something else is refused")
 
 # ---- explain ----
 

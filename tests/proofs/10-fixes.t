@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fixes of the cause book, proven in guests: noise is made by the kernel's own mechanism, culprit
+names its cause, the command that the report prints is run as it is printed, the noise is gone, the
+undo puts back what was there, and the noise is back. The guests count instructions, so that a busy
+host changes nothing.
+
+    10-fixes.t [KERNEL...]     only on these; else with LONG=1 on all of recipes.py, without it
+                               K34 on 6.12
+    PROVE=1 in the environment: writes what was proven to src/audit/causes/proven
+"""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vm"))
+from guests import LONG, ROOT, need, run  # noqa: E402
+from lib import diag, done, ok, take_turn  # noqa: E402
+from recipes import KERNELS, RECIPES  # noqa: E402
+
+PROVEN = os.path.join(ROOT, "src", "audit", "causes", "proven")
+HEAD = "# Proofs: the id of a cause and one of tools/lab-kernels. `make prove` writes this file.\n"
+
+
+def why_not(told, recipe):
+    """The reason why this is no proof; "": it is one."""
+    if "error" in told:
+        return told["error"]
+    if told["noise"] < recipe.least:
+        return f"the noise came {told['noise']} times, culprit blames {told.get('instead')}"
+    if told["save"][0] or told["fix"][0] or told["undo"][0]:
+        return "a command fails"
+    if told.get("own_fix", [0])[0]:
+        return "the entry's own command fails"
+    if told.get("own_fixed", 0) > recipe.left * told["noise"]:
+        return f"with the entry's own command {told['own_fixed']} of {told['noise']} are left"
+    if told["fixed"] > recipe.left * told["noise"]:
+        return f"{told['fixed']} of {told['noise']} are left"
+    if not told["back"]:
+        return "the undo does not put back what was there"
+    if told["again"] < recipe.least:
+        return f"with the undo the noise came {told['again']} times"
+    return ""
+
+
+def main():
+    take_turn(shared=True)
+    proofs = {}
+    if os.path.exists(PROVEN):
+        with open(PROVEN, encoding="ascii") as f:
+            for line in f:
+                if line.strip() and line[0] != "#":
+                    proofs.setdefault(tuple(line.split()), True)
+    for kernel in need(*sys.argv[1:] or (KERNELS if LONG else ["6.12"])):
+        ids = [i for i, r in RECIPES.items() if kernel.name not in r.without] \
+            if LONG or sys.argv[1:] else ["K34"]
+        rc, out, err, files = run(kernel, "python3 tests/proofs/in_guest.py /tmp/out/proofs "
+                                  f"{' '.join(ids)}", counted=2,
+                                  isolation="irqaffinity=0")
+        told = {t["cause"]: t for t in map(json.loads, files.get("proofs", "").splitlines())}
+        diag(kernel.version())
+        for cause in ids:
+            t = told.get(cause, {"error": f"the guest has ended: {rc} {out[-500:]} {err[-500:]}"})
+            why = why_not(t, RECIPES[cause])
+            if "fixed" in t:
+                diag(f"{cause}: {t['noise']} times, with '{t['advice']}' {t['fixed']}, then "
+                     f"{t['again']}")
+            ok(not why, f"{kernel.name}: {cause} is ended by its fix, and back without it", why, t)
+            if why:
+                proofs.pop((cause, kernel.name), None)
+            else:
+                proofs[cause, kernel.name] = True
+    if os.environ.get("PROVE"):
+        with open(PROVEN, "w", encoding="ascii") as f:
+            f.write(HEAD + "".join(f"{c} {k}\n" for c, k in sorted(
+                proofs, key=lambda p: (p[0], KERNELS.index(p[1])))))
+    done()
+
+
+main()
