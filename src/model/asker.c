@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The named function is the first on the stack that means something: senders of IPIs, wakers and
  * queuers all end in the same few helpers, which are skipped. */
-#include "model/asker.h"
+#include "model/asker_rows.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -214,42 +214,6 @@ static const char *function_of(const char *const *frame, int n, const char *site
 	return site ? site : n ? frame[n - 1] : NULL;
 }
 
-static bool was_last(const struct asker_row *o, const struct record *r)
-{
-	const struct asker_last *l = &o->last;
-
-	return l->stack == r->stack && l->tid == r->id && l->site == r->callsite &&
-	       o->who.cpu == r->asker_cpu && l->context == (r->flags & RECORD_CONTEXT) &&
-	       !memcmp(l->comm, r->name, sizeof(l->comm));
-}
-
-/* The row whose last request was the same as this one, with the same names, because askers mostly
- * repeat themselves; NULL: none. */
-static struct asker_row *again(struct askers *o, const struct record *r)
-{
-	uint32_t hash =
-		(r->callsite ^ r->id ^ (uint32_t)r->stack << 12 ^ (uint32_t)r->asker_cpu << 24) *
-		0x9e3779b9U;
-	uint8_t *near = &o->near[hash / (UINT32_MAX / ASKERS_NEAR + 1)];
-
-	if (*near && was_last(&o->row[*near - 1], r))
-		return &o->row[*near - 1];
-	for (uint32_t i = 0; i < o->count; i++)
-		if (was_last(&o->row[i], r)) {
-			*near = i + 1;
-			return &o->row[i];
-		}
-	return NULL;
-}
-
-static bool same(const struct asker *a, const struct asker *b)
-{
-	if (a->kind != b->kind || a->cpu != b->cpu || a->tid != b->tid || strcmp(a->comm, b->comm))
-		return false;
-	return a->function == b->function ||
-	       (a->function && b->function && !strcmp(a->function, b->function));
-}
-
 /* True when the asker is known: from the context, of an interrupt or a thread on a target;
  * otherwise from a stack with names. */
 static bool is_told(const struct record *r, const char *const *frame, int n)
@@ -262,25 +226,6 @@ static bool is_told(const struct record *r, const char *const *frame, int n)
 		if (!begins(frame[i], "[unknown"))
 			return true;
 	return false;
-}
-
-/* The asker's row: its own, a free one, or that of the least frequent asker. */
-static struct asker_row *row_of(struct askers *o, const struct asker *who)
-{
-	struct asker_row *least = &o->row[0];
-
-	for (uint32_t i = 0; i < o->count; i++) {
-		struct asker_row *x = &o->row[i];
-
-		if (same(&x->who, who))
-			return x;
-		if (x->count + x->missed < least->count + least->missed)
-			least = x;
-	}
-	if (o->count < ASKERS_MAX)
-		return &o->row[o->count++];
-	*least = (struct asker_row){.missed = least->count + least->missed};
-	return least;
 }
 
 const struct asker *askers_add(struct askers *o, const struct record *r, const struct names *names)
@@ -297,7 +242,7 @@ const struct asker *askers_add(struct askers *o, const struct record *r, const s
 	    0) /* asked each time, because a recorder keeps the names that are asked for */
 		n = names->stack(names->ctx, r->stack, frame);
 	site = r->callsite ? names->symbol(names->ctx, r->callsite) : NULL;
-	row = again(o, r);
+	row = asker_row_again(o, r);
 	if (row) {
 		row->count++;
 		return &row->who;
@@ -308,11 +253,14 @@ const struct asker *askers_add(struct askers *o, const struct record *r, const s
 	}
 	who = asker_of(r, frame, n);
 	who.function = function_of(frame, n, site);
-	row = row_of(o, &who);
+	row = asker_row_of(o, &who);
+	if (!row) {
+		o->unnamed++;
+		return NULL;
+	}
 	if (!row->count++) {
 		row->who = who;
-		row->nframes = n < ASKER_FRAMES ? n : ASKER_FRAMES;
-		memcpy(row->frame, frame, row->nframes * sizeof(frame[0]));
+		asker_row_frames(row, frame, n);
 	}
 	row->last = (struct asker_last){.stack = r->stack,
 					.tid = r->id,
@@ -320,68 +268,4 @@ const struct asker *askers_add(struct askers *o, const struct record *r, const s
 					.context = r->flags & RECORD_CONTEXT};
 	memcpy(row->last.comm, r->name, sizeof(row->last.comm));
 	return &row->who;
-}
-
-void askers_note(struct askers *o, const struct asker *who)
-{
-	struct asker_row *row = row_of(o, who);
-
-	o->known++;
-	if (!row->count++)
-		row->who = *who;
-}
-
-/* Upper bound of the requests of an asker without a row. */
-static uint64_t most_unseen(const struct askers *o)
-{
-	uint64_t least = o->count < ASKERS_MAX ? 0 : UINT64_MAX;
-
-	for (uint32_t i = 0; i < o->count && least; i++)
-		if (o->row[i].count + o->row[i].missed < least)
-			least = o->row[i].count + o->row[i].missed;
-	return least;
-}
-
-static const struct asker_row *row_like(const struct askers *o, const struct asker_row *r)
-{
-	for (uint32_t i = 0; i < o->count; i++)
-		if (same(&o->row[i].who, &r->who))
-			return &o->row[i];
-	return NULL;
-}
-
-/* An asker without a row on one side may have come there as often as the least frequent one. Askers
- * without room are the least frequent. */
-void askers_merge(struct askers *o, const struct askers *from)
-{
-	struct asker_row all[2 * ASKERS_MAX];
-	uint64_t here = most_unseen(o), there = most_unseen(from);
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < o->count; i++) {
-		const struct asker_row *other = row_like(from, &o->row[i]);
-
-		all[n] = o->row[i];
-		all[n].count += other ? other->count : 0;
-		all[n++].missed += other ? other->missed : there;
-	}
-	for (uint32_t i = 0; i < from->count; i++) {
-		if (row_like(o, &from->row[i]))
-			continue;
-		all[n] = from->row[i];
-		all[n++].missed += here;
-	}
-	while (n > ASKERS_MAX) {
-		uint32_t least = 0;
-
-		for (uint32_t i = 1; i < n; i++)
-			if (all[i].count + all[i].missed < all[least].count + all[least].missed)
-				least = i;
-		all[least] = all[--n];
-	}
-	memcpy(o->row, all, n * sizeof(all[0]));
-	memset(o->near, 0, sizeof(o->near));
-	o->count = n;
-	o->known += from->known;
-	o->unnamed += from->unnamed;
 }

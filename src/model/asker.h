@@ -50,17 +50,18 @@ struct asker_row {
 	uint64_t count;  /* requests, no more than the truth */
 	uint64_t missed; /* the truth is at most this much higher */
 	int nframes;
-	const char *frame[ASKER_FRAMES]; /* frames of the first such request */
-	struct asker_last last;          /* the newest such request */
+	const char **frame;     /* frames of the first such request; owned */
+	struct asker_last last; /* the newest such request */
 };
 
 #define ASKERS_NEAR 64 /* a power of two */
 
-struct askers {
-	struct asker_row row[ASKERS_MAX];
+struct askers {                /* all zeros: nobody asked */
+	struct asker_row *row; /* owned, as many as there are: most sources have one or two */
 	/* 1 + the row that a request with this hash had last; a hint, looked at first. */
 	uint8_t near[ASKERS_NEAR];
-	uint32_t count;
+	uint32_t count, room;
+	bool full;        /* no memory was left for more rows */
 	uint64_t known;   /* requests that were noted */
 	uint64_t unnamed; /* those of them whose asker is not known */
 };
@@ -77,7 +78,9 @@ uint32_t askers_top(const struct askers *o, uint32_t *order, uint32_t n);
 /* "an interrupt", "a softirq"; NULL: a thread, which has a name. */
 const char *asker_context(const struct asker *a);
 
-/* Adds all of `from`, of another row of the same table of sources. */
-void askers_merge(struct askers *o, const struct askers *from);
+/* Moves all of `from`, of another row of the same table of sources. */
+void askers_merge(struct askers *o, struct askers *from);
+
+void askers_clear(struct askers *o); /* frees what they hold: nobody asked */
 
 #endif

@@ -24,7 +24,6 @@ struct found {
 	const char *function;
 	enum source_kind kind, host_kind;
 	bool known, kernel_thread;
-	char name[SOURCE_NAME];
 };
 
 /* Threads of one comm that have rows of their own. */
@@ -49,6 +48,8 @@ static void free_row(struct source *s)
 	if (!s)
 		return;
 	hist_free(&s->net);
+	if (s->askers)
+		askers_clear(s->askers);
 	free(s->askers);
 	free(s->advice);
 	free(s);
@@ -260,6 +261,7 @@ static uint32_t find(struct sources *t, const struct source_key *k)
 static uint32_t find_new(struct sources *t, const struct source_key *key, const char *name,
 			 uint32_t place)
 {
+	char cut[SOURCE_NAME] = "";
 	struct found new = {.kind = key->kind,
 			    .host_kind = key->host_kind,
 			    .id = key->id,
@@ -267,8 +269,8 @@ static uint32_t find_new(struct sources *t, const struct source_key *key, const 
 			    .kernel_thread = key->kernel_thread};
 	struct source_key k = *key;
 
-	strncpy(new.name, name, sizeof(new.name) - 1);
-	k.name = new.name;
+	strncpy(cut, name, sizeof(cut) - 1);
+	k.name = cut;
 	new.row = find(t, &k);
 	new.function = t->row[new.row]->function;
 	t->found[place & (found_slots(t) - 1)] = new; /* the table may have more slots now */
@@ -287,7 +289,7 @@ uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 
 	if (f->known && f->id == key->id && f->function == key->function && f->kind == key->kind &&
 	    f->host_kind == key->host_kind && f->kernel_thread == key->kernel_thread &&
-	    !strncmp(f->name, name, sizeof(f->name) - 1))
+	    !strncmp(t->row[f->row]->name, name, SOURCE_NAME - 1))
 		return f->row;
 	return find_new(t, key, name, place);
 }

@@ -14,6 +14,7 @@
 struct choice {
 	uint32_t id; /* row, or tid */
 	uint64_t all_ns, new_ns, group;
+	uint32_t slot; /* place of the group's count */
 	bool stays;
 };
 
@@ -35,21 +36,35 @@ static int by_new(const void *a, const void *b)
 	return x->id < y->id ? -1 : 1;
 }
 
-/* At most `most` of one group stay. */
-static void choose(struct choice *c, uint32_t n, uint32_t keep, uint32_t most,
+#define SLOTS (2 * SOURCE_ROWS)
+
+/* Gives each group a place. */
+static void find_groups(struct choice *c, uint32_t n)
+{
+	uint64_t group[SLOTS];
+	bool taken[SLOTS] = {false};
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t slot = (c[i].group * 0x9e3779b97f4a7c15ULL >> 32) % SLOTS;
+
+		while (taken[slot] && group[slot] != c[i].group)
+			slot = (slot + 1) % SLOTS;
+		taken[slot] = true;
+		group[slot] = c[i].group;
+		c[i].slot = slot;
+	}
+}
+
+/* At most `most` of one group stay; of_group: numbers of those that do. */
+static void choose(struct choice *c, uint32_t n, uint32_t keep, uint32_t most, uint32_t *of_group,
 		   int (*order)(const void *, const void *))
 {
 	qsort(c, n, sizeof(*c), order);
 	for (uint32_t i = 0; i < n && keep; i++) {
-		uint32_t of_group = 0;
-
-		if (c[i].stays)
-			continue;
-		for (uint32_t k = 0; k < n && most < n; k++)
-			of_group += c[k].stays && c[k].group == c[i].group;
-		if (of_group >= most)
+		if (c[i].stays || of_group[c[i].slot] >= most)
 			continue;
 		c[i].stays = true;
+		of_group[c[i].slot]++;
 		keep--;
 	}
 }
@@ -196,6 +211,7 @@ void sources_trim_kind(struct sources *t, enum source_kind kind)
 {
 	struct choice c[SOURCE_ROWS];
 	uint32_t n = 0, stay = kind_rows[kind] * 3U / 4, rest = sources_rest(t, kind);
+	uint32_t of_group[SLOTS] = {0};
 	/* most rows of one group */
 	uint32_t most = kind == SOURCE_THREAD ? kind_rows[kind] / 4U : UINT32_MAX;
 
@@ -208,8 +224,9 @@ void sources_trim_kind(struct sources *t, enum source_kind kind)
 		c[n++] = (struct choice){i, s->net.sum, s->net.sum - s->judged_ns, s->group, false};
 		s->judged_ns = s->net.sum;
 	}
-	choose(c, n, stay - stay / 2, most / 2, by_all);
-	choose(c, n, stay / 2, most, by_new);
+	find_groups(c, n);
+	choose(c, n, stay - stay / 2, most / 2, of_group, by_all);
+	choose(c, n, stay / 2, most, of_group, by_new);
 	for (uint32_t i = 0; i < n; i++)
 		if (!c[i].stays)
 			t->went[c[i].id] = rest | SOURCE_GONE;
@@ -247,7 +264,7 @@ static void share(struct sources *t, uint32_t row)
 void sources_trim_comm(struct sources *t, const struct source *any)
 {
 	struct choice c[SOURCE_PIDS];
-	uint32_t n = 0, k;
+	uint32_t n = 0, k, all = 0; /* all threads are one group */
 
 	begin(t);
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -265,8 +282,8 @@ void sources_trim_comm(struct sources *t, const struct source *any)
 		c[k].new_ns += s->net.sum - s->judged_ns;
 		s->judged_ns = s->net.sum;
 	}
-	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, by_all);
-	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, by_new);
+	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, &all, by_all);
+	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, &all, by_new);
 	for (uint32_t i = 0; i < t->count; i++) {
 		if (!of_comm(t->row[i], any) || !t->row[i]->id)
 			continue;

@@ -204,15 +204,21 @@ static void test_what_runs_beside(void **state)
 
 static void ask(struct source *s, const char *function, const char *frame)
 {
+	const char **frames = calloc(2, sizeof(*frames));
+
 	if (!s->askers)
 		s->askers = calloc(1, sizeof(*s->askers));
 	assert_non_null(s->askers);
-	s->askers->count = s->askers->known = 1;
+	askers_clear(s->askers);
+	s->askers->row = calloc(1, sizeof(*s->askers->row));
+	s->askers->count = s->askers->room = s->askers->known = 1;
+	frames[0] = "try";
+	frames[1] = frame;
 	s->askers->row[0] =
 		(struct asker_row){.who = {.kind = ASKER_THREAD, .tid = 9, .function = function},
 				   .count = 1,
 				   .nframes = frame ? 2 : 0,
-				   .frame = {"try", frame}};
+				   .frame = frames};
 }
 
 static void test_who_asked(void **state)

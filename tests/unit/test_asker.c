@@ -72,6 +72,8 @@ static struct record asker(uint16_t cpu, uint32_t tid, const char *comm, int32_t
 }
 
 /* Returns 1 + the row of who asked, 0: it cannot be told. */
+#define CLEARED __attribute__((cleanup(askers_clear)))
+
 static uint32_t add_record(struct askers *o, const struct record *r)
 {
 	const struct asker *a = askers_add(o, r, &names);
@@ -90,7 +92,7 @@ static uint32_t add(struct askers *o, uint16_t cpu, uint32_t tid, const char *co
 
 static void test_each_part_of_the_key_counts(void **state)
 {
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 
 	(void)state;
 	for (unsigned i = 1; i <= 3; i++) {
@@ -117,7 +119,7 @@ static void test_each_part_of_the_key_counts(void **state)
 
 static void test_without_names(void **state)
 {
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 	struct record r = asker(1, 10, "a", 1, 5);
 
 	(void)state;
@@ -155,7 +157,7 @@ static void test_unreadable(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(without); i++) {
-		struct askers o = {.count = 0};
+		struct askers o CLEARED = {.count = 0};
 
 		assert_int_equal(add(&o, 3, 77, "innocent", without[i], 9), 0);
 		assert_int_equal(o.count, 0);
@@ -168,7 +170,7 @@ static void test_functions(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT(requests); i++) {
-		struct askers o = {.count = 0};
+		struct askers o CLEARED = {.count = 0};
 		int frames = 0;
 
 		assert_int_equal(add(&o, 3, 77, "a long name", requests[i].stack, requests[i].site),
@@ -193,7 +195,7 @@ static void test_functions(void **state)
 /* Interrupts that ask the same are one asker, whatever thread they interrupted. */
 static void test_interrupts_are_one(void **state)
 {
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 
 	(void)state;
 	assert_int_equal(add(&o, 3, 77, "a name of 16 byt", 2, 0), 1);
@@ -206,7 +208,7 @@ static void test_interrupts_are_one(void **state)
 
 static void test_comms_of_any_bytes(void **state)
 {
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 
 	(void)state;
 	assert_int_equal(add(&o, 0, 1, "0123456789abcdef", -1, 0),
@@ -399,7 +401,7 @@ static void assert_shape(unsigned shape, unsigned context, enum asker_kind want)
 {
 	static const struct names shape_names = {.symbol = name_symbol, .stack = shape_stack};
 	struct record r = asker(3, 77, "current", (int32_t)shape, 0);
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 	const struct asker *a;
 
 	r.flags |= context;
@@ -455,7 +457,7 @@ static void test_contexts_without_a_stack(void **state)
 	(void)state;
 	for (unsigned i = 0; i < COUNT(cases); i++) {
 		struct record r = asker(3, cases[i].tid, cases[i].comm, cases[i].stack, 9);
-		struct askers o = {.count = 0};
+		struct askers o CLEARED = {.count = 0};
 		const struct asker *a;
 
 		r.flags |= cases[i].context;
@@ -475,7 +477,7 @@ static void test_contexts_are_kept_apart(void **state)
 {
 	static const unsigned contexts[] = {RECORD_BY_THREAD, RECORD_BY_SOFTIRQ,
 					    RECORD_BY_INTERRUPT};
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 
 	(void)state;
 	for (unsigned i = 0; i < 3 * COUNT(contexts); i++) {
@@ -536,7 +538,7 @@ static uint32_t ask(struct askers *o, uint32_t tid)
 
 static void test_as_many_as_rows(void **state)
 {
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 
 	(void)state;
 	begin_counting();
@@ -551,7 +553,7 @@ static void test_as_many_as_rows(void **state)
 /* The first askers never come again; the most frequent one comes late. */
 static void test_the_heaviest_comes_late(void **state)
 {
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 	uint32_t top, tid = 1;
 
 	(void)state;
@@ -581,7 +583,7 @@ static void test_any_stream(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct askers o = {.count = 0};
+		struct askers o CLEARED = {.count = 0};
 		uint64_t x = seed * 0x9e3779b97f4a7c15ULL;
 
 		begin_counting();
@@ -598,7 +600,7 @@ static void test_merged(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct askers o = {.count = 0}, other = {.count = 0};
+		struct askers o CLEARED = {.count = 0}, other CLEARED = {.count = 0};
 		uint64_t x = seed * 0x9e3779b97f4a7c15ULL, least = UINT64_MAX;
 
 		begin_counting();
@@ -627,7 +629,7 @@ static void test_merged(void **state)
 /* A row that goes to another asker takes nothing along. */
 static void test_a_row_taken_over(void **state)
 {
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 	struct asker first;
 
 	(void)state;
@@ -660,7 +662,7 @@ static void test_top(void **state)
 	static const uint64_t counts[] = {3, 9, 1, 9, 4, 3};
 	static const uint32_t want[] = {1, 3, 4, 0, 5, 2};
 	uint32_t order[ASKERS_MAX];
-	struct askers o = {.count = 0};
+	struct askers o CLEARED = {.count = 0};
 
 	(void)state;
 	assert_int_equal(askers_top(&o, order, 3), 0);

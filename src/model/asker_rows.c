@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/asker_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool was_last(const struct asker_row *o, const struct record *r)
+{
+	const struct asker_last *l = &o->last;
+
+	return l->stack == r->stack && l->tid == r->id && l->site == r->callsite &&
+	       o->who.cpu == r->asker_cpu && l->context == (r->flags & RECORD_CONTEXT) &&
+	       !memcmp(l->comm, r->name, sizeof(l->comm));
+}
+
+struct asker_row *asker_row_again(struct askers *o, const struct record *r)
+{
+	uint32_t hash =
+		(r->callsite ^ r->id ^ (uint32_t)r->stack << 12 ^ (uint32_t)r->asker_cpu << 24) *
+		0x9e3779b9U;
+	uint8_t *near = &o->near[hash / (UINT32_MAX / ASKERS_NEAR + 1)];
+
+	if (*near && was_last(&o->row[*near - 1], r))
+		return &o->row[*near - 1];
+	for (uint32_t i = 0; i < o->count; i++)
+		if (was_last(&o->row[i], r)) {
+			*near = i + 1;
+			return &o->row[i];
+		}
+	return NULL;
+}
+
+static bool same(const struct asker *a, const struct asker *b)
+{
+	if (a->kind != b->kind || a->cpu != b->cpu || a->tid != b->tid || strcmp(a->comm, b->comm))
+		return false;
+	return a->function == b->function ||
+	       (a->function && b->function && !strcmp(a->function, b->function));
+}
+
+/* Makes room for one more row; false: there are as many as there may be, or memory is out. */
+static bool grow(struct askers *o)
+{
+	uint32_t room = o->room ? 2 * o->room : 1;
+	struct asker_row *more;
+
+	if (o->count < o->room)
+		return true;
+	more = o->full || o->room == ASKERS_MAX ? NULL
+						: reallocarray(o->row, room, sizeof(*o->row));
+	o->full = !more;
+	if (!more)
+		return false;
+	o->row = more;
+	o->room = room;
+	return true;
+}
+
+struct asker_row *asker_row_of(struct askers *o, const struct asker *who)
+{
+	uint64_t least_count = UINT64_MAX;
+	struct asker_row *least = NULL;
+
+	for (uint32_t i = 0; i < o->count; i++) {
+		struct asker_row *x = &o->row[i];
+
+		if (same(&x->who, who))
+			return x;
+		if (x->count + x->missed < least_count) {
+			least = x;
+			least_count = x->count + x->missed;
+		}
+	}
+	if (grow(o)) {
+		least = &o->row[o->count++];
+		*least = (struct asker_row){};
+	} else if (least) {
+		free(least->frame);
+		*least = (struct asker_row){.missed = least_count};
+	}
+	return least;
+}
+
+void asker_row_frames(struct asker_row *row, const char *const *frame, int n)
+{
+	n = n < ASKER_FRAMES ? n : ASKER_FRAMES;
+	row->frame = n ? malloc(n * sizeof(*row->frame)) : NULL;
+	row->nframes = row->frame ? n : 0;
+	if (row->frame)
+		memcpy(row->frame, frame, n * sizeof(*row->frame));
+}
+
+void askers_note(struct askers *o, const struct asker *who)
+{
+	struct asker_row *row = asker_row_of(o, who);
+
+	o->known++;
+	if (!row) {
+		o->unnamed++;
+		return;
+	}
+	if (!row->count++)
+		row->who = *who;
+}
+
+/* Upper bound of the requests of an asker without a row. */
+static uint64_t most_unseen(const struct askers *o)
+{
+	uint64_t least = o->full || o->count == ASKERS_MAX ? UINT64_MAX : 0;
+
+	for (uint32_t i = 0; i < o->count && least; i++)
+		if (o->row[i].count + o->row[i].missed < least)
+			least = o->row[i].count + o->row[i].missed;
+	return least;
+}
+
+static const struct asker_row *row_like(const struct askers *o, const struct asker_row *r)
+{
+	for (uint32_t i = 0; i < o->count; i++)
+		if (same(&o->row[i].who, &r->who))
+			return &o->row[i];
+	return NULL;
+}
+
+static void drop_least(struct asker_row *row, uint32_t *n)
+{
+	uint32_t least = 0;
+
+	for (uint32_t i = 1; i < *n; i++)
+		if (row[i].count + row[i].missed < row[least].count + row[least].missed)
+			least = i;
+	free(row[least].frame);
+	row[least] = row[--*n];
+}
+
+/* An asker without a row on one side may have come there as often as the least frequent one. Askers
+ * without room are the least frequent. */
+void askers_merge(struct askers *o, struct askers *from)
+{
+	struct asker_row all[2 * ASKERS_MAX];
+	uint64_t here = most_unseen(o), there = most_unseen(from);
+	uint32_t n = 0, room = 1;
+	struct asker_row *row;
+
+	for (uint32_t i = 0; i < o->count; i++) {
+		const struct asker_row *other = row_like(from, &o->row[i]);
+
+		all[n] = o->row[i];
+		all[n].count += other ? other->count : 0;
+		all[n++].missed += other ? other->missed : there;
+	}
+	for (uint32_t i = 0; i < from->count; i++) {
+		if (row_like(o, &from->row[i])) {
+			free(from->row[i].frame);
+			continue;
+		}
+		all[n] = from->row[i];
+		all[n++].missed += here;
+	}
+	o->full |= from->full;
+	while (room < n && room < ASKERS_MAX)
+		room *= 2;
+	row = room > o->room ? reallocarray(o->row, room, sizeof(*row)) : NULL;
+	if (row) {
+		o->row = row;
+		o->room = room;
+	}
+	while (n > o->room) { /* without memory fewer stay */
+		o->full = true;
+		drop_least(all, &n);
+	}
+	if (n)
+		memcpy(o->row, all, n * sizeof(all[0]));
+	memset(o->near, 0, sizeof(o->near));
+	o->count = n;
+	o->known += from->known;
+	o->unnamed += from->unnamed;
+	free(from->row);
+	*from = (struct askers){};
+}
+
+void askers_clear(struct askers *o)
+{
+	for (uint32_t i = 0; i < o->count; i++)
+		free(o->row[i].frame);
+	free(o->row);
+	*o = (struct askers){};
+}

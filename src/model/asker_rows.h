@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rows in which a source keeps its askers apart. For asker.c alone. */
+#ifndef CULPRIT_ASKER_ROWS_H
+#define CULPRIT_ASKER_ROWS_H
+
+#include "model/asker.h"
+
+/* The row whose last request was the same as this one, with the same names, because askers mostly
+ * repeat themselves; NULL: none. */
+struct asker_row *asker_row_again(struct askers *o, const struct record *r);
+
+/* The asker's row: its own, a free one, or that of the least frequent asker; NULL: no memory. */
+struct asker_row *asker_row_of(struct askers *o, const struct asker *who);
+
+/* Keeps the innermost frames of n. Without memory it keeps none. */
+void asker_row_frames(struct asker_row *row, const char *const *frame, int n);
+
+#endif
