@@ -221,8 +221,8 @@ try:
     rows = [line.split()[:2] for line in r.stdout.splitlines()
             if re.match(r"\w+ +(ok|FAILED) +\d+ s", line)]
     ok(r.returncode == 1 and rows == [[name, "FAILED" if name == "san" else "ok"] for name in
-                                      ("check", "san", "browser", "live", "package", "roots",
-                                       "fuzz", "accuracy", "lab")],
+                                      ("check", "san", "browser", "live", "package", "cross",
+                                       "roots", "fuzz", "accuracy", "proofs", "lab")],
        "check-all: a row for each stage",
        r.stdout)
 finally:
