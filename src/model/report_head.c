@@ -10,7 +10,7 @@
 uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_WORD])
 {
 	const struct host *h = &v->host;
-	char text[REPORT_WORD - 8];
+	char text[REPORT_WORD - 8], guest[HOST_GUEST];
 	uint32_t n = 0;
 
 	snprintf(word[n++], REPORT_WORD, "linux %s",
@@ -18,8 +18,7 @@ uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_W
 	if (h->cpu_model[0])
 		escape_text(h->cpu_model, sizeof(h->cpu_model), word[n++], REPORT_WORD);
 	if (h->hypervisor[0])
-		snprintf(word[n++], REPORT_WORD, "%s guest",
-			 escape_text(h->hypervisor, sizeof(h->hypervisor), text, sizeof(text)));
+		escape_text(host_guest(h, guest), sizeof(guest), word[n++], REPORT_WORD);
 	return n;
 }
 

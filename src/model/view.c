@@ -329,6 +329,14 @@ const char *view_verdict(const struct view *v)
 	return best;
 }
 
+char *host_guest(const struct host *h, char buf[HOST_GUEST])
+{
+	if (!strcmp(h->hypervisor, "unknown"))
+		return strcpy(buf, "guest of an unknown hypervisor");
+	snprintf(buf, HOST_GUEST, h->hypervisor[0] ? "%s guest" : "%s", h->hypervisor);
+	return buf;
+}
+
 bool host_has_smis(const struct host *h)
 {
 	/* a recording may lack the name of its architecture */

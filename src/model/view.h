@@ -35,6 +35,10 @@ struct host {
 	struct cpus isolated, nohz_full, online;
 };
 
+/* Writes whose guest the machine is, "KVM guest"; "": it is none. Unescaped. Returns buf. */
+#define HOST_GUEST 80
+char *host_guest(const struct host *h, char buf[HOST_GUEST]);
+
 /* False on an architecture whose firmware has no system management interrupts. */
 bool host_has_smis(const struct host *h);
 

@@ -82,7 +82,7 @@ static const char *short_ps(uint64_t ps, char *buf, size_t len)
 
 static void write_head(const struct page *p, const struct clock_view *v)
 {
-	char text[SAFE_MAX], more[SAFE_MAX];
+	char text[SAFE_MAX], more[SAFE_MAX], guest[HOST_GUEST];
 	struct flow f;
 
 	fputs(text_style(p, BOLD), p->out);
@@ -93,7 +93,7 @@ static void write_head(const struct page *p, const struct clock_view *v)
 	if (v->host.cpu_model[0])
 		flow_add(&f, "%s", safe(v->host.cpu_model, text));
 	if (v->host.hypervisor[0])
-		flow_add(&f, "%s guest", safe(v->host.hypervisor, text));
+		flow_add(&f, "%s", safe(host_guest(&v->host, guest), text));
 	flow_add(&f, "on cpu %u", v->reference);
 	flow_add(&f, "clocksource %s (of: %s)",
 		 v->host.clocksource[0] ? safe(v->host.clocksource, text) : "not known",
