@@ -25,7 +25,7 @@ struct most most_of(const struct cpu *c)
 	}
 	for (int g = 0; g < GROUPS; g++)
 		if (groups[g].ns > best.ns)
-			best = (struct most){groups[g].source, g, groups[g].ns};
+			best = (struct most){groups[g].source, g, groups[g].ns, .summed = true};
 	return best;
 }
 

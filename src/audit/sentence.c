@@ -182,7 +182,12 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 
 static void say_host(struct sentence *out, const struct most *m)
 {
-	sentence_add(out, "its host%s", m->ns > m->source->net.sum ? ", most of it to " : ": ");
+	uint64_t part = m->source->net.sum;
+
+	sentence_add(out, "its host%s",
+		     !m->summed || part >= m->ns ? ": "
+		     : 2 * part > m->ns          ? ", most of it to "
+						 : ", the largest part to ");
 	add_host(out, m->source);
 	add_action(out, "; ", NULL, m->source);
 }

@@ -17,7 +17,8 @@ struct most {
 	const struct source *source; /* the source that took most of it */
 	enum group group;            /* GROUPS: one source alone */
 	uint64_t ns;
-	bool many; /* the sentence is about several CPUs: leaves out what only one of them has */
+	bool summed; /* ns is of all sources of the group together */
+	bool many;   /* the sentence is about several CPUs: leaves out what only one of them has */
 };
 
 /* The group of sources that the verdict adds up; GROUPS: none. */

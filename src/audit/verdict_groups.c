@@ -72,14 +72,34 @@ static void add_range(const struct say *s, const struct most *m, const struct gr
 	sentence_add(s->out, " each");
 }
 
+/* Adds up what sources of the host took from all CPUs of the group; *s: the first of them. */
+static uint64_t sum_of_host(const struct cpu_group *g, struct source *s)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = g->nsources; i--;) {
+		if (g->source[i].who.kind != SOURCE_HOST)
+			continue;
+		*s = g->source[i].who;
+		s->net.sum = g->source[i].total_ns;
+		ns += s->net.sum;
+	}
+	return ns;
+}
+
 void say_most(const struct say *s, uint32_t lane, const struct most *m,
 	      const struct group_source *of)
 {
 	struct most common = *m;
+	struct source host;
 
 	common.many = true;
 	if (of)
 		common.source = &of->who;
+	if (of && m->group == HOST && m->summed) {
+		common.ns = sum_of_host(s->g, &host);
+		common.source = &host;
+	}
 	if (!of || m->group != GROUPS || !of->differs) {
 		sentence_most(s->out, s->v, lane, &common);
 		return;

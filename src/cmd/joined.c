@@ -11,17 +11,18 @@
 struct joined {
 	struct through *through;
 	const char *path; /* the host's */
+	struct cpus cpus; /* those of the guest's that are wanted; empty: all */
 	struct redact *redact;
 	struct view view; /* the host's, on the second way */
 	struct recording *recording;
 	bool over; /* all of it has been read */
 };
 
-/* Reads a recording from end to end, for its gaps. */
-static int read_gaps(struct joined *j, const char *path, struct view *v,
+/* Reads a recording from end to end, for the gaps of the part's CPUs. */
+static int read_gaps(struct joined *j, const char *path, const struct part *part, struct view *v,
 		     void (*take)(struct through *t, uint32_t index, const struct account *a))
 {
-	struct recording *r = recording_open(path, &(struct part){.redact = NULL}, v);
+	struct recording *r = recording_open(path, part, v);
 	const struct account *a;
 	uint32_t index;
 
@@ -40,6 +41,15 @@ static int check(const char *guest, const struct view *g, const char *host, cons
 		return complain("%s: --host explains what CPUs of a guest lost, and this is a "
 				"recording of threads: record the guest with culprit record",
 				guest);
+	if (g->run.windows)
+		return complain("%s: --host explains what CPUs of a guest lost, and this is a "
+				"recording of a workload's slow times: record the guest with "
+				"culprit record",
+				guest);
+	if (!g->run.traced)
+		return complain("%s: recorded with --no-trace, it does not tell what was outside "
+				"the guest's kernel: record the guest without --no-trace",
+				guest);
 	if (!h->run.watch)
 		return complain("%s: of the host --host needs a recording of the threads of the "
 				"guest's CPUs: culprit watch -p PID -r FILE on the host",
@@ -50,12 +60,14 @@ static int check(const char *guest, const struct view *g, const char *host, cons
 static int match(struct joined *j, const char *guest)
 {
 	struct view *g = calloc(1, sizeof(*g)), *h = calloc(1, sizeof(*h));
+	/* The join sees these CPUs of the guest, and all threads of the host. */
+	const struct part wanted = {.cpus = j->cpus}, all = {.redact = NULL};
 	int err = -1;
 
 	if (!g || !h)
 		complain("out of memory");
-	else if (!read_gaps(j, j->path, h, through_host) &&
-		 !read_gaps(j, guest, g, through_guest) && !check(guest, g, j->path, h)) {
+	else if (!read_gaps(j, j->path, &all, h, through_host) &&
+		 !read_gaps(j, guest, &wanted, g, through_guest) && !check(guest, g, j->path, h)) {
 		err = through_match(j->through, g, h);
 		if (err)
 			complain("out of memory");
@@ -85,6 +97,7 @@ struct joined *joined_open(const char *guest, const char *host, const struct par
 		return NULL;
 	}
 	j->path = host;
+	j->cpus = part->cpus;
 	j->redact = part->redact;
 	if (!match(j, guest))
 		return j;
@@ -109,7 +122,8 @@ static void more(void *ctx, uint64_t until_ns)
 
 int joined_begin(struct joined *j, struct part *part, struct view *guest)
 {
-	const struct part whole = {.redact = j->redact};
+	/* Both recordings have one set of redacted names, and are read by turns. */
+	const struct part whole = {.redact = j->redact, .threads = 1};
 
 	j->recording = recording_open(j->path, &whole, &j->view);
 	if (!j->recording)

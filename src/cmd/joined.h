@@ -8,9 +8,9 @@
 
 struct joined;
 
-/* Reads both for their gaps, and matches them; how that went is in joined_found(), also when
- * nothing can be joined. part: of the guest's, for its redaction; kept. NULL with the reason said.
- */
+/* Reads both for their gaps, and matches them; host_side of the view tells how that went, also
+ * when nothing can be joined. part: of the guest's, for its CPUs and redaction, which is kept. NULL
+ * with the reason said. */
 struct joined *joined_open(const char *guest, const char *host, const struct part *part);
 
 /* Makes `part` one whose reading joins the two; guest: the view that it fills. 0, or -1 with the

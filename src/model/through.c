@@ -12,7 +12,7 @@
 #define GAPS_MOST 262144 /* gaps of all lanes of a side, 16 bytes each */
 #define GAPS_LANE 65536
 #define JOINED_NS 5000 /* host's windows with less between them are one gap in the guest */
-#define PAIRS     256  /* number of CPUs and threads that are tried where names do not tell */
+#define PAIRS     256  /* pairs of a CPU and a thread that are tried where names do not tell */
 
 int through_vcpu(const char *comm)
 {
@@ -139,35 +139,61 @@ static bool map_by_name(struct through *t, const struct view *guest, const struc
 	return some;
 }
 
-/* True for the only thread whose gaps are the CPU's. */
-static int map_cpu(struct through *t, uint32_t i, const struct view *guest, const struct view *host,
-		   uint32_t *pairs)
+/* Pairs of a CPU and a thread that were tried. */
+struct tried {
+	uint32_t pairs;
+	enum align_verdict best; /* the farthest of their verdicts */
+	bool left;               /* some were not tried */
+};
+
+static void note_verdict(struct tried *tried, enum align_verdict v)
 {
-	uint32_t found = 0;
+	tried->best = v > tried->best ? v : tried->best;
+}
+
+/* Maps the CPU to the only thread whose gaps are its own. With pairs left to try none is. */
+static int map_cpu(struct through *t, uint32_t i, const struct view *guest, const struct view *host,
+		   struct tried *tried)
+{
+	uint32_t found = 0, k = 0;
 
 	t->found.lane[i] = THROUGH_NOBODY;
-	for (uint32_t k = 0; k < host->ncpus && *pairs < PAIRS; k++) {
+	for (; k < host->ncpus && tried->pairs < PAIRS; k++) {
 		int vcpu = through_vcpu(host->cpu[k].comm);
 		struct align_lane lane = {gaps_of(&t->guest, i), gaps_of(&t->host, k)};
 		struct alignment a;
 
 		if (vcpu >= 0 && vcpu != (int)guest->cpu[i].number)
 			continue;
-		++*pairs;
+		tried->pairs++;
 		if (align(&lane, 1, &a))
 			return -ENOMEM;
+		/* the clocks of two that fit are not set yet */
+		note_verdict(tried, a.verdict == ALIGN_FOUND ? ALIGN_AMBIGUOUS : a.verdict);
 		if (a.verdict == ALIGN_FOUND) {
 			t->found.lane[i] = k;
 			found++;
 		}
 		align_free(&a);
 	}
-	if (found != 1)
+	tried->left |= k < host->ncpus;
+	if (found != 1 || k < host->ncpus)
 		t->found.lane[i] = THROUGH_NOBODY;
 	return 0;
 }
 
-static int match(struct through *t)
+static int map_by_gaps(struct through *t, const struct view *guest, const struct view *host,
+		       struct tried *tried)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < guest->ncpus && !err; i++)
+		err = map_cpu(t, i, guest, host, tried);
+	return err;
+}
+
+/* tried: says why no CPU has a thread. */
+static int match(struct through *t, const struct tried *tried)
 {
 	struct align_lane *lane = calloc(t->found.nlanes + 1, sizeof(*lane));
 	uint32_t n = 0;
@@ -180,14 +206,23 @@ static int match(struct through *t)
 			lane[n++] = (struct align_lane){gaps_of(&t->guest, i),
 							gaps_of(&t->host, t->found.lane[i])};
 	err = align(lane, n, &t->found.clocks);
-	t->found.verdict = t->found.clocks.verdict;
+	t->found.verdict = n ? t->found.clocks.verdict : tried->best;
 	free(lane);
 	return err;
 }
 
 /* ---- what is said about it ---- */
 
-static void say(struct through_found *f)
+static uint32_t known_lanes(const struct through_found *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->nlanes; i++)
+		n += f->lane[i] != THROUGH_NOBODY;
+	return n;
+}
+
+static void say(struct through_found *f, const struct tried *tried)
 {
 	static const char *const refused[] = {
 		[ALIGN_FEW] = "not joined: there are too few gaps to set the clocks by",
@@ -197,11 +232,17 @@ static void say(struct through_found *f)
 		[ALIGN_AMBIGUOUS] =
 			"not joined: the gaps of both coincide in more than one way, as "
 			"those of periodic noise do"};
+	static const char many[] =
+		"not joined: no name tells which thread is which CPU, and there are too many to "
+		"try them all; on the host watch the threads of this guest's CPUs alone";
 	const struct alignment *a = &f->clocks;
 	char matched[32], gaps[32], rival[32], residual[32];
+	uint32_t known = known_lanes(f);
+	size_t len;
 
 	if (f->verdict != ALIGN_FOUND) {
-		snprintf(f->text, sizeof(f->text), "%s", refused[f->verdict]);
+		snprintf(f->text, sizeof(f->text), "%s",
+			 !known && tried->left ? many : refused[f->verdict]);
 		return;
 	}
 	snprintf(f->text, sizeof(f->text),
@@ -211,11 +252,15 @@ static void say(struct through_found *f)
 		 format_count(a->gaps, gaps, sizeof(gaps)),
 		 format_ns(a->residual_ns, residual, sizeof(residual)), a->piece[0].drift * 1e6,
 		 format_count(a->rival, rival, sizeof(rival)));
+	len = strlen(f->text);
+	if (known < f->nlanes)
+		snprintf(f->text + len, sizeof(f->text) - len,
+			 "; the threads of %u of %u CPUs are known", known, f->nlanes);
 }
 
 int through_match(struct through *t, const struct view *guest, const struct view *host)
 {
-	uint32_t pairs = 0;
+	struct tried tried = {.best = ALIGN_FEW};
 	int err = 0;
 
 	for (uint32_t i = 0; i < t->host.n; i++)
@@ -227,11 +272,11 @@ int through_match(struct through *t, const struct view *guest, const struct view
 	if (!t->found.lane)
 		return -ENOMEM;
 	t->found.by_name = map_by_name(t, guest, host);
-	for (uint32_t i = 0; i < guest->ncpus && !t->found.by_name && !err; i++)
-		err = map_cpu(t, i, guest, host, &pairs);
+	if (!t->found.by_name)
+		err = map_by_gaps(t, guest, host, &tried);
 	if (!err)
-		err = match(t);
-	say(&t->found);
+		err = match(t, &tried);
+	say(&t->found, &tried);
 	free_gaps(&t->guest);
 	free_gaps(&t->host);
 	return err;

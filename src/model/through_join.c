@@ -304,7 +304,9 @@ static bool find_gap(struct through *t, uint32_t index, struct gap *g)
 		return false;
 	if (g->from_ns < t->from_ns || g->to_ns > t->to_ns)
 		return false;
-	g->near_ns = near < NEAR_LEAST ? NEAR_LEAST : near > NEAR_MOST ? NEAR_MOST : near;
+	near = near < NEAR_LEAST ? NEAR_LEAST : near > NEAR_MOST ? NEAR_MOST : near;
+	/* A window that sticks out by half of itself at most then really overlaps the gap. */
+	g->near_ns = near < g->to_ns - g->from_ns ? near : g->to_ns - g->from_ns;
 	if (t->newest_ns < g->to_ns + AHEAD_NS)
 		t->source.more(t->source.ctx, g->to_ns + AHEAD_NS);
 	return g->from_ns > t->windows[lane].dropped_ns;

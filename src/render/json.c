@@ -106,8 +106,8 @@ static void write_host_side(struct json *j, const struct view *v)
 	for (uint32_t i = 0; i < f->nlanes; i++) {
 		const struct cpu *c;
 
-		if (f->lane[i] == THROUGH_NOBODY || f->verdict != ALIGN_FOUND)
-			continue;
+		if (i >= v->ncpus || f->lane[i] >= f->host->ncpus || f->verdict != ALIGN_FOUND)
+			continue; /* the file may be another one by now */
 		c = &f->host->cpu[f->lane[i]];
 		json_object_flat(j, NULL);
 		json_u64(j, "cpu", v->cpu[i].number);

@@ -710,21 +710,44 @@ static uint64_t pair_gap(unsigned k, uint64_t *length)
 	return 16 * MS * k + (k * 7907 + k * k * k * 104729) % 9000 * US;
 }
 
-static void pair_guest(struct scene *s, const char *path)
+/* The gaps of the lane that is CPU 1. */
+static void pair_gaps(struct scene *s, uint32_t lane)
 {
-	static const unsigned cpus[] = {1};
 	uint64_t length;
 
-	scene_init(s, "vm-1", cpus, 1);
-	strcpy(s->view.host.hypervisor, "KVM");
-	scene_begin(s, path);
 	for (unsigned k = 0; k < PAIR_GAPS; k++) {
-		scene_gap(s, 0, pair_gap(k, &length));
+		scene_gap(s, lane, pair_gap(k, &length));
 		/* the tick that was due meanwhile */
 		if (k % 10 == 3)
 			scene_put(s, vector(VECTOR_LOCAL_TIMER, length + 4 * US, length + 6 * US));
 		scene_end(s, length + (k % 10 == 3 ? 7 : 4) * US);
 	}
+}
+
+static void pair_guest(struct scene *s, const char *path)
+{
+	static const unsigned cpus[] = {1};
+
+	scene_init(s, "vm-1", cpus, 1);
+	strcpy(s->view.host.hypervisor, "KVM");
+	scene_begin(s, path);
+	pair_gaps(s, 0);
+}
+
+/* The same with CPUs whose threads the host's recording lacks. */
+static void pair_guests(struct scene *s, const char *path)
+{
+	static const unsigned cpus[] = {0, 1, 2};
+
+	scene_init(s, "vm-1", cpus, 3);
+	strcpy(s->view.host.hypervisor, "KVM");
+	scene_begin(s, path);
+	for (uint32_t lane = 0; lane < 3; lane += 2)
+		for (unsigned k = 0; k < 3; k++) {
+			scene_gap(s, lane, 300 * MS * k + MS);
+			scene_end(s, 90 * US);
+		}
+	pair_gaps(s, 1);
 }
 
 /* One of the host's doings: a preemption by one thread or two, an interrupt with its softirq, a
@@ -769,12 +792,24 @@ static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
 } recordings[] = {
-	{"quiet", quiet},         {"ticking", ticking},   {"irq", busy_irq},
-	{"threads", threads},     {"guest", guest},       {"short", shorts},
-	{"stopped", stopped},     {"two", two},           {"rt", rt},
-	{"untraced", untraced},   {"sleep", sleeping},    {"askers", askers},
-	{"crowd", crowd},         {"watch", watched},     {"four", four},
-	{"vm.guest", pair_guest}, {"vm.host", pair_host},
+	{"quiet", quiet},
+	{"ticking", ticking},
+	{"irq", busy_irq},
+	{"threads", threads},
+	{"guest", guest},
+	{"short", shorts},
+	{"stopped", stopped},
+	{"two", two},
+	{"rt", rt},
+	{"untraced", untraced},
+	{"sleep", sleeping},
+	{"askers", askers},
+	{"crowd", crowd},
+	{"watch", watched},
+	{"four", four},
+	{"vm.guest", pair_guest},
+	{"vm.guests", pair_guests},
+	{"vm.host", pair_host},
 };
 
 int main(int argc, char **argv)

@@ -62,17 +62,20 @@ static struct account all_outside(uint64_t start_ns, uint64_t length_ns)
 		.start_ns = start_ns, .duration_ns = length_ns, .outside_ns = length_ns};
 }
 
-static int begin(void **state)
+#define LANES 300
+
+/* A guest's CPU 3, and so many threads on its host, of which the first has the gaps. */
+static void draw_gaps(uint32_t lanes, const char *comm)
 {
-	static const unsigned cpu3[] = {3}, lane[] = {0};
+	static const unsigned cpu3[] = {3};
+	static unsigned lane[LANES];
 	uint64_t at = COVERED + MS;
 
-	(void)state;
 	world_view(&guest, "vm", cpu3, 1);
-	world_view(&host, "metal", lane, 1);
+	world_view(&host, "metal", lane, lanes);
 	host.run.started_ns = COVERED;
 	host.run.duration_ns = 10000 * MS;
-	strcpy(host.cpu[0].comm, "CPU 3/KVM");
+	strcpy(host.cpu[0].comm, comm);
 	t = through_new();
 	seed = 88172645463325252ULL;
 	given = 0;
@@ -88,6 +91,12 @@ static int begin(void **state)
 		a = all_outside(at - APART, gap[ngaps].length_ns + 3 * US);
 		through_guest(t, 0, &a);
 	}
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	draw_gaps(1, "CPU 3/KVM");
 	return through_match(t, &guest, &host) ||
 	       through_begin(t, &guest, &host, &(struct through_source){NULL, more});
 }
@@ -178,6 +187,48 @@ static void leaves_the_guests_own_time(void **state)
 	assert_in_range(r->host_ns, length / 2 - 2 * US, length / 2);
 }
 
+/* A gap shorter than the clocks agree is not that of a window before it. */
+static void needs_an_overlap(void **state)
+{
+	struct account a = all_outside(in_guest(9) + gap[9].length_ns + US, US / 2);
+
+	(void)state;
+	a.start_ns += US;
+	assert_int_equal(divide(&a)->host_nothing_ns, US / 2);
+}
+
+/* Threads without names, whose gaps tell; of too many, which are not all tried, no one is taken. */
+static void finds_threads_by_their_gaps(void **state)
+{
+	static const uint32_t lanes[] = {2, LANES};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		draw_gaps(lanes[i], "");
+		assert_int_equal(through_match(t, &guest, &host), 0);
+		assert_int_equal(through_found(t)->lane[0], i ? THROUGH_NOBODY : 0);
+		assert_int_equal(through_found(t)->verdict == ALIGN_FOUND, !i);
+		assert_int_equal(!!strstr(through_found(t)->text, "too many to try"), i);
+		end(NULL);
+	}
+}
+
+/* Two threads without names have the gaps: the reason is not that these are few. */
+static void says_why_no_thread_is_found(void **state)
+{
+	(void)state;
+	draw_gaps(2, "");
+	for (uint32_t i = 0; i < GAPS; i++) { /* two threads have them */
+		struct account a = all_outside(gap[i].start_ns, gap[i].length_ns);
+
+		through_host(t, 1, &a);
+	}
+	assert_int_equal(through_match(t, &guest, &host), 0);
+	assert_int_equal(through_found(t)->verdict, ALIGN_AMBIGUOUS);
+	assert_non_null(strstr(through_found(t)->text, "more than one way"));
+	end(NULL);
+}
+
 static void knows_the_threads_of_vcpus(void **state)
 {
 	static const struct {
@@ -201,6 +252,9 @@ int main(void)
 		TEST(every_gap_gets_its_own),
 		TEST(says_what_is_not_known),
 		TEST(leaves_the_guests_own_time),
+		TEST(needs_an_overlap),
+		cmocka_unit_test(finds_threads_by_their_gaps),
+		cmocka_unit_test(says_why_no_thread_is_found),
 		cmocka_unit_test(knows_the_threads_of_vcpus),
 	};
 
