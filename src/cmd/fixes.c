@@ -9,6 +9,7 @@
 #include "audit/advise.h"
 #include "audit/book.h"
 #include "audit/placeholders.h"
+#include "base/policy.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/knobs.h"
@@ -113,6 +114,14 @@ static bool is_there(const struct knobs *k, const struct knob *new, uint32_t bef
 	return false;
 }
 
+/* True for the fixes with which nothing takes a CPU from a real-time thread for a while: the
+ * guardian might never run on the CPUs where it is needed. */
+static bool ends_throttling(const struct cause *c)
+{
+	return strstr(c->knob.path, "/fair_server/") ||
+	       strstr(c->knob.path, "/sched_rt_runtime_us");
+}
+
 /* Adds a fix. comm: the name that the thread has to have; NULL: any. -1: it cannot be tried here,
  * and why says the reason. */
 static int add_fix(struct tried *t, const struct cause *c, uint32_t number, const char *comm,
@@ -122,6 +131,12 @@ static int add_fix(struct tried *t, const struct cause *c, uint32_t number, cons
 	const char *rival = NULL;
 	char name[512];
 
+	if (policy_is_real_time(m->sched.policy) && ends_throttling(c)) {
+		snprintf(why, KNOB_WHY,
+			 "nothing would stop real-time samplers (-P) any more, and what has to put "
+			 "it back could wait for its CPU for ever: leave out -P");
+		return -1;
+	}
 	if (plan_all(&t->knobs, c, number, m, why))
 		return -1;
 	for (uint32_t i = before; i < t->knobs.count && !rival; i++) {

@@ -236,16 +236,23 @@ static int compare(struct trial *r)
 int trial_run(struct trial *r, bool keep)
 {
 	struct tried *t = r->tried;
+	struct guardian_sum sum = {0};
 	int code = measure(r);
 
 	if (code != EXIT_ERROR && compare(r))
 		code = EXIT_ERROR;
 	journal_scrap(r->dir);
 	t->whole = r->at == r->wanted;
-	if (code != EXIT_ERROR && keep && t->whole && t->verdict == TRIED_HELPS)
+	if (code == EXIT_OK && keep && t->whole && t->verdict == TRIED_HELPS) {
 		t->kept = !turn_to(r, true);
-	if (guardian_end(r->guardian, t->kept))
+		code = t->kept ? code : EXIT_ERROR;
+	}
+	if (guardian_end(r->guardian, t->kept, &sum)) {
+		t->kept = false;
 		code = EXIT_ERROR;
+	}
+	t->others = sum.others;
+	t->gone = sum.gone;
 	if (code == EXIT_OK && !t->whole)
 		code = EXIT_INCOMPLETE;
 	if (code == EXIT_OK && t->verdict != TRIED_HELPS)

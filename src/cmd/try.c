@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit try: puts a fix in force, measures without and with it in turn, and takes it back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,7 +99,8 @@ const struct opt_command try_usage = {
 		"cannot put back, what the kernel lets nobody change, what tuned or irqbalance "
 		"change by themselves here, and several fixes at once without --together. A "
 		"thread that is moved and moved back keeps the CPUs that it had as its own "
-		"wish.\n\nExit status: 0 it helps, 1 error, 2 it does not, or that cannot be told "
+		"wish; what it starts while it is moved keeps the CPUs of the fix.\n\nExit status: "
+		"0 it helps, 1 error, 2 it does not, or that cannot be told "
 		"from chance, 3 it was cut short. Of --dry-run and --undo: 0 done, 1 error.",
 	.opts = try_opts,
 	.examples = try_examples,
@@ -105,19 +109,31 @@ const struct opt_command try_usage = {
 
 /* ---- what earlier tries have left ---- */
 
+static void say_undone(const struct guardian_sum *s, bool moved)
+{
+	printf("put back: %u setting%s\n", s->back, s->back == 1 ? "" : "s");
+	if (s->others)
+		printf("left as somebody else has set them: %u\n", s->others);
+	if (s->gone)
+		printf("no longer there: %u\n", s->gone);
+	if (moved)
+		printf(TRIED_CHILDREN "\n");
+}
+
 static int undo(const char *dir)
 {
 	char boot[BOOT_ID], now[BOOT_ID];
 	struct knobs k = {0};
 	int lock = journal_lock(dir, true), code = EXIT_ERROR;
+	struct guardian_sum sum;
 	enum journal_state state;
-	uint32_t n;
+	bool moved;
 
 	if (lock < 0)
 		return EXIT_ERROR;
 	journal_scrap(dir);
 	state = journal_read(dir, boot, &k);
-	n = k.count;
+	moved = tried_moves_threads(&k, true);
 	journal_boot(now);
 	if (state == JOURNAL_CUT)
 		say("%s/try.journal is damaged: what its whole lines say is put back", dir);
@@ -129,9 +145,9 @@ static int undo(const char *dir)
 		       "that\n");
 		code = journal_remove(dir) ? EXIT_ERROR : EXIT_OK;
 	} else if (state != JOURNAL_BAD) {
-		code = guardian_restore(&k, dir, boot, true) ? EXIT_ERROR : EXIT_OK;
+		code = guardian_restore(&k, dir, boot, true, &sum) ? EXIT_ERROR : EXIT_OK;
 		if (code == EXIT_OK)
-			printf("put back: %u setting%s\n", n, n == 1 ? "" : "s");
+			say_undone(&sum, moved);
 	}
 	knobs_free(&k);
 	journal_unlock(dir, lock);
@@ -207,9 +223,9 @@ static int try_plan(struct options *o, struct tried *t, const char *boot)
 	r = g ? trial_new(t, &o->measure, g, o->state) : NULL;
 	if (!r) {
 		if (g)
-			guardian_end(g, false);
+			guardian_end(g, false, NULL);
 		else
-			guardian_restore(&t->knobs, o->state, boot, false);
+			guardian_restore(&t->knobs, o->state, boot, false, NULL);
 		return EXIT_ERROR;
 	}
 	code = trial_run(r, o->apply);
@@ -219,17 +235,56 @@ static int try_plan(struct options *o, struct tried *t, const char *boot)
 	return code;
 }
 
-/* Refuses a recording that somebody else may have made: nothing of it is read without root's
- * rights, as it is by other commands. 0, or -1 with the reason said. */
-static int check_trusted(const char *path)
+/* Opens a recording, and refuses one that somebody else may have made: it is read with root's
+ * rights, and other commands read theirs without. What is checked is what is read: the name is
+ * looked up once. A descriptor, or -1 with the reason said. */
+static int open_trusted(const char *path)
 {
 	struct stat s;
+	int fd;
 
-	if (stat(path, &s) || (s.st_uid == geteuid() && !(s.st_mode & (S_IWGRP | S_IWOTH))))
-		return 0;
-	return complain("%s belongs to, or can be changed by, somebody else: try takes only root's "
-			"own recordings; culprit report reads all",
-			path);
+	if (!strcmp(path, "-"))
+		return complain("-r -: try takes only a recording that is a file of root's own");
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return complain("cannot read %s: %s", path,
+				errno == ELOOP ? "it is a symbolic link: name the recording itself"
+					       : strerror(errno));
+	if (fstat(fd, &s))
+		complain("%s: %s", path, strerror(errno));
+	else if (!S_ISREG(s.st_mode))
+		complain("%s is no regular file: give a recording", path);
+	else if (s.st_uid != geteuid() || s.st_mode & (S_IWGRP | S_IWOTH))
+		complain("%s belongs to, or can be changed by, somebody else: try takes only "
+			 "root's own recordings; culprit report reads all",
+			 path);
+	else
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* 0, or -1 with the reason said. */
+static int read_trusted(const char *path, const struct host *here, struct view *v,
+			struct recording **r)
+{
+	int fd = open_trusted(path);
+	char name[64];
+
+	if (fd < 0)
+		return -1;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	*r = recording_open(name, NULL, v);
+	if (*r)
+		recording_finish(*r);
+	close(fd);
+	if (!*r)
+		return -1;
+	if (strcmp(v->host.hostname, here->hostname))
+		return complain("%s was made on another machine, %s: its threads and interrupts "
+				"are not those of this one",
+				path, v->host.hostname);
+	return 0;
 }
 
 /* Returns the view in which fixes that were not named are looked for. NULL with the reason said,
@@ -249,14 +304,8 @@ static struct view *look(struct options *o, const struct host *host, struct reco
 		*code = trial_look(v, &o->measure, LOOK_NS);
 		if (*code == EXIT_OK && measure_stop)
 			*code = EXIT_INCOMPLETE;
-	} else if (!check_trusted(o->report) && (*r = recording_open(o->report, NULL, v))) {
-		recording_finish(*r);
-		if (strcmp(v->host.hostname, host->hostname))
-			complain("%s was made on another machine, %s: its threads and interrupts "
-				 "are not those of this one",
-				 o->report, v->host.hostname);
-		else
-			*code = EXIT_OK;
+	} else if (!read_trusted(o->report, host, v, r)) {
+		*code = EXIT_OK;
 	}
 	if (*code == EXIT_OK)
 		return v;

@@ -34,12 +34,15 @@ struct order {
 struct answer {
 	int bad;
 	char why[KNOB_WHY];
+	struct guardian_sum sum;
 };
 
 /* ---- what both can do ---- */
 
-uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bool all)
+uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bool all,
+			  struct guardian_sum *sum)
 {
+	struct guardian_sum mine = {0};
 	uint32_t bad = 0, left = 0;
 	char why[KNOB_WHY];
 
@@ -50,11 +53,16 @@ uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bo
 		}
 		switch (knob_restore(&k->row[i], "", why)) {
 		case KNOB_BACK:
+			mine.back++;
+			knobs_remove(k, i);
+			break;
 		case KNOB_GONE:
+			mine.gone++;
 			knobs_remove(k, i);
 			break;
 		case KNOB_OTHERS:
 			say("left as it is: %s", why);
+			mine.others++;
 			knobs_remove(k, i);
 			break;
 		case KNOB_REFUSED:
@@ -66,6 +74,8 @@ uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bo
 		say("what is left to be put back is in %s: culprit try --undo tries again", dir);
 	if (bad || left ? journal_write(dir, boot, k) : journal_remove(dir))
 		bad += !bad;
+	if (sum)
+		*sum = mine;
 	return bad;
 }
 
@@ -104,14 +114,28 @@ static int turn_on(struct guardian *g, char *why)
 			return -1;
 		}
 	}
-	return known ? 0 : journal_write(g->dir, g->boot, g->knobs);
+	if (known || !journal_write(g->dir, g->boot, g->knobs))
+		return 0;
+	turn_back(g, other);
+	snprintf(why, KNOB_WHY, "the fix is not put in force: it could not be taken back later");
+	return -1;
 }
 
-static int keep(struct guardian *g)
+static int keep(struct guardian *g, char *why)
 {
-	for (uint32_t i = 0; i < g->knobs->count; i++)
+	uint32_t mine = 0;
+
+	while (mine < g->knobs->count && g->knobs->row[mine].kept)
+		mine++; /* an earlier try's come first */
+	for (uint32_t i = mine; i < g->knobs->count; i++)
 		g->knobs->row[i].kept = true;
-	return journal_write(g->dir, g->boot, g->knobs);
+	if (!journal_write(g->dir, g->boot, g->knobs))
+		return 0;
+	for (uint32_t i = mine; i < g->knobs->count; i++)
+		g->knobs->row[i].kept = false;
+	guardian_restore(g->knobs, g->dir, g->boot, false, NULL);
+	snprintf(why, KNOB_WHY, "the fix is not left in force: --undo could not take it back");
+	return -1;
 }
 
 /* Does what it is told; true: that was the end. */
@@ -127,10 +151,10 @@ static bool obey(struct guardian *g, const struct order *o)
 		a.bad = turn_back(g, a.why);
 		break;
 	case KEEP:
-		a.bad = keep(g);
+		a.bad = keep(g, a.why);
 		break;
 	case END:
-		a.bad = guardian_restore(g->knobs, g->dir, g->boot, false);
+		a.bad = guardian_restore(g->knobs, g->dir, g->boot, false, &a.sum) != 0;
 		snprintf(a.why, sizeof(a.why), "not all could be put back");
 	}
 	send(g->socket, &a, sizeof(a), MSG_NOSIGNAL);
@@ -140,14 +164,18 @@ static bool obey(struct guardian *g, const struct order *o)
 /* Nobody is left to ask for it. */
 static void put_back_alone(struct guardian *g, const char *reason)
 {
+	struct guardian_sum sum;
 	bool on = g->on;
 
 	journal_scrap(g->dir);
-	if (guardian_restore(g->knobs, g->dir, g->boot, false))
+	if (guardian_restore(g->knobs, g->dir, g->boot, false, &sum))
 		return;
 	rmdir(g->dir); /* if nothing is in it */
-	if (on)
+	if (on && !sum.others)
 		say("%s: what it had changed is as it was", reason);
+	else if (on)
+		say("%s: what it had changed is as it was, but for %u that others have set", reason,
+		    sum.others);
 }
 
 static void watch(struct guardian *g)
@@ -231,11 +259,11 @@ static int without(struct guardian *g)
 	if (g->pid > 0)
 		waitpid(g->pid, NULL, 0);
 	g->pid = -1;
-	guardian_restore(g->knobs, g->dir, g->boot, false);
+	guardian_restore(g->knobs, g->dir, g->boot, false, NULL);
 	return complain("the process that puts things back was killed: the try ends here");
 }
 
-static int order(struct guardian *g, int what, uint64_t for_ns)
+static int order(struct guardian *g, int what, uint64_t for_ns, struct guardian_sum *sum)
 {
 	struct order o = {what, for_ns};
 	struct answer a;
@@ -250,28 +278,32 @@ static int order(struct guardian *g, int what, uint64_t for_ns)
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof(a))
 		return without(g);
+	if (sum)
+		*sum = a.sum;
 	return a.bad ? complain("%s", a.why) : 0;
 }
 
 int guardian_turn(struct guardian *g, bool on, uint64_t for_ns)
 {
-	return order(g, on ? TURN_ON : TURN_BACK, for_ns);
+	for (uint32_t i = 0; on && i < g->knobs->count; i++)
+		g->knobs->row[i].turned = true; /* for without(): nobody will say which were */
+	return order(g, on ? TURN_ON : TURN_BACK, for_ns, NULL);
 }
 
 bool guardian_lives(const struct guardian *g)
 {
 	struct pollfd p = {g->socket, POLLIN, 0};
 
-	return g->pid > 0 && !poll(&p, 1, 0); /* the guardian never speaks without being asked */
+	return g->pid > 0 && poll(&p, 1, 0) <= 0; /* never speaks unasked; -1: a signal */
 }
 
-int guardian_end(struct guardian *g, bool keep)
+int guardian_end(struct guardian *g, bool keep, struct guardian_sum *sum)
 {
 	int err;
 
 	if (!g)
 		return 0;
-	err = order(g, keep ? KEEP : END, 0);
+	err = order(g, keep ? KEEP : END, 0, sum);
 	if (g->pid > 0)
 		waitpid(g->pid, NULL, 0);
 	close(g->socket);

@@ -25,13 +25,22 @@ int guardian_turn(struct guardian *g, bool on, uint64_t for_ns);
 
 bool guardian_lives(const struct guardian *g);
 
+/* Numbers of knobs that were to be turned back. */
+struct guardian_sum {
+	uint32_t back;   /* as they were */
+	uint32_t gone;   /* file or thread is no longer there */
+	uint32_t others; /* changed by somebody else since: left alone */
+};
+
 /* Turns them back, or leaves them as they are and says so in the journal, and frees it; without the
- * journal if nothing is left to be undone. NULL: nothing. 0, or -1 with the reason said. */
-int guardian_end(struct guardian *g, bool keep);
+ * journal if nothing is left to be undone. Fills sum. NULL: nothing. 0, or -1 with the reason said:
+ * then nothing was left in force, as far as that could be done. */
+int guardian_end(struct guardian *g, bool keep, struct guardian_sum *sum);
 
 /* Turns back all knobs that are not kept (or all of them), the last one first, and those that could
- * be turned back leave the set. The journal becomes what is left of it. Says what could not be
- * done. Returns how many could not. */
-uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bool all);
+ * be turned back leave the set. The journal becomes what is left of it. Fills sum (NULL: not
+ * wanted), and says what could not be done. Returns how many could not. */
+uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bool all,
+			  struct guardian_sum *sum);
 
 #endif

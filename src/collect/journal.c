@@ -228,7 +228,12 @@ static bool take_number(char **rest, unsigned long long *n)
 /* Only what a try may have written: no file but the kernel's own is ever touched. */
 static bool is_kernels(const char *path)
 {
-	return (!strncmp(path, "/sys/", 5) || !strncmp(path, "/proc/", 6)) && !strstr(path, "/../");
+	static const char *const trees[] = {"/sys/", "/proc/sys/", "/proc/irq/"};
+
+	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
+		if (!strncmp(path, trees[i], strlen(trees[i])))
+			return !strstr(path, "/../");
+	return false;
 }
 
 static bool take_knob(struct knobs *k, char **rest)
@@ -255,6 +260,7 @@ static bool take_knob(struct knobs *k, char **rest)
 	row = now ? knobs_add(k, is, is == KNOB_THREAD ? "" : name, old, new) : NULL;
 	if (!row)
 		return false;
+	row->turned = true;
 	row->kept = kept;
 	row->tid = tid;
 	row->born = born;
@@ -316,5 +322,10 @@ enum journal_state journal_read(const char *dir, char boot[BOOT_ID], struct knob
 	}
 	whole = take_lines(f, boot, k);
 	fclose(f);
-	return whole ? JOURNAL_WHOLE : JOURNAL_CUT;
+	if (whole || *boot)
+		return whole ? JOURNAL_WHOLE : JOURNAL_CUT;
+	complain("%s is damaged: it does not say since which boot it holds; look at it, and remove "
+		 "it",
+		 path);
+	return JOURNAL_BAD;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The journal: all that a try of a fix has changed, on disk, so that it can be put back when no
  * process of the try is left. It is written whole, synced and renamed into place before the first
- *knob is turned, removed when all is back. It is only root's: a directory of mode 0700 and a file
- *of mode 0600.
+ * knob is turned, removed when all is back. It is only root's: a directory of mode 0700 and a file
+ * of mode 0600.
  *
  * Text, one thing a line; all but letters, digits and ._/:,+@- of a name is %XX:
  *
@@ -42,7 +42,8 @@ enum journal_state {
 	JOURNAL_CUT, /* the end is missing: what is there is taken */
 };
 
-/* Adds its knobs to k, and writes the boot id that it is of. */
+/* Adds its knobs to k, as turned, and writes the boot id that it is of. One that is cut before that
+ * id is JOURNAL_BAD. */
 enum journal_state journal_read(const char *dir, char boot[BOOT_ID], struct knobs *k);
 
 /* The running kernel's boot id; "": not known. */

@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VALUE_MAX 16384 /* a CPU mask of 8,192 CPUs has 2,303 bytes */
-
 #define PF_NO_SETAFFINITY 0x04000000u /* include/linux/sched.h */
 
 __attribute__((format(printf, 2, 3))) static int fail(char *why, const char *fmt, ...)
@@ -58,11 +56,11 @@ static int read_file(const char *root, const char *path, char *text)
 
 	if (fd < 0)
 		return fd;
-	while (len < VALUE_MAX && (n = read(fd, text + len, VALUE_MAX - len)) > 0)
+	while (len < KNOB_VALUE && (n = read(fd, text + len, KNOB_VALUE - len)) > 0)
 		len += n;
-	n = n < 0 ? -errno : len == VALUE_MAX ? -EFBIG : 0;
+	n = n < 0 ? -errno : len == KNOB_VALUE ? -EFBIG : 0;
 	close(fd);
-	if (len == VALUE_MAX)
+	if (len == KNOB_VALUE)
 		len--;
 	while (len && text[len - 1] == '\n')
 		len--;
@@ -73,7 +71,7 @@ static int read_file(const char *root, const char *path, char *text)
 /* With one write, as the kernel wants it. 0 or -errno. */
 static int write_file(const char *root, const char *path, const char *text)
 {
-	char line[VALUE_MAX + 2];
+	char line[KNOB_VALUE + 2];
 	int fd = open_file(root, path, O_WRONLY | O_TRUNC), err = 0;
 	int len = snprintf(line, sizeof(line), "%s\n", text);
 
@@ -86,33 +84,6 @@ static int write_file(const char *root, const char *path, const char *text)
 	return err;
 }
 
-/* Cuts out what is in brackets; a text without is its own choice. */
-static int chosen_word(char *text)
-{
-	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
-
-	if (!to)
-		return from ? -EINVAL : 0;
-	*to = 0;
-	memmove(text, from + 1, strlen(from + 1) + 1);
-	return 0;
-}
-
-/* Leaves of a list of features the one that is meant, as it is set. */
-static int feature_word(char *text, const char *feature)
-{
-	char list[VALUE_MAX], *at, *rest;
-	const char *name = feature + (strncmp(feature, "NO_", 3) ? 0 : 3);
-
-	strcpy(list, text);
-	for (at = strtok_r(list, " \n", &rest); at; at = strtok_r(NULL, " \n", &rest))
-		if (!strcmp(at, name) || (!strncmp(at, "NO_", 3) && !strcmp(at + 3, name))) {
-			strcpy(text, at);
-			return 0;
-		}
-	return -ENOENT;
-}
-
 /* ---- threads ---- */
 
 struct thread {
@@ -123,7 +94,7 @@ struct thread {
 
 static int read_thread(const char *root, unsigned tid, struct thread *t)
 {
-	char path[64], text[VALUE_MAX], *end, *begin;
+	char path[64], text[KNOB_VALUE], *end, *begin;
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", tid);
@@ -158,7 +129,7 @@ static int read_affinity(unsigned tid, char *text)
 		if (CPU_ISSET_S(i, size, set))
 			cpus_add(&cpus, i);
 	CPU_FREE(set);
-	cpus_format(&cpus, text, VALUE_MAX);
+	cpus_format(&cpus, text, KNOB_VALUE);
 	return err;
 }
 
@@ -199,9 +170,9 @@ static int look(const struct knob *k, const char *root, char *text)
 	}
 	err = read_file(root, k->path, text);
 	if (!err && k->kind == KNOB_CHOICE)
-		err = chosen_word(text);
+		err = knob_chosen(text);
 	if (!err && k->kind == KNOB_FEATURE)
-		err = feature_word(text, k->new);
+		err = knob_feature(text, k->new);
 	return err;
 }
 
@@ -213,15 +184,26 @@ static int set(const struct knob *k, const char *root, const char *text)
 
 int knob_apply(struct knob *k, const char *root, char *why)
 {
-	char text[VALUE_MAX], name[PATH_MAX];
-	int err = set(k, root, k->new);
+	char text[KNOB_VALUE], name[PATH_MAX];
+	int err = look(k, root, text);
 
 	knob_name(k, name, sizeof(name));
+	if (err)
+		return fail(why, "%s cannot be read: %s", name,
+			    err == -ESRCH ? "the thread has ended" : strerror(-err));
+	if (!knob_same(text, k->old) && !(k->now && knob_same(text, k->now)))
+		return fail(why, "%s was %s, and somebody has made it %.100s since: it is left so",
+			    name, k->old, text);
+	k->turned = true;
+	err = set(k, root, k->new);
 	if (err)
 		return fail(why, "%s: the kernel refuses %s: %s", name, k->new, strerror(-err));
 	err = look(k, root, text);
 	if (err)
 		return fail(why, "%s cannot be read again: %s", name, strerror(-err));
+	if (knob_same(text, k->old))
+		return fail(why, "%s: the kernel left it as it was, %.100s, when %s was written",
+			    name, k->old, k->new);
 	free(k->now);
 	k->now = strdup(text);
 	return k->now ? 0 : fail(why, "out of memory");
@@ -229,15 +211,18 @@ int knob_apply(struct knob *k, const char *root, char *why)
 
 enum knob_back knob_restore(const struct knob *k, const char *root, char *why)
 {
-	char text[VALUE_MAX], name[PATH_MAX];
-	int err = look(k, root, text);
+	char text[KNOB_VALUE], name[PATH_MAX];
+	int err;
 
+	if (!k->turned)
+		return KNOB_BACK;
+	err = look(k, root, text);
 	knob_name(k, name, sizeof(name));
 	if (err == -ENOENT || err == -ESRCH)
 		return KNOB_GONE;
-	if (!err && !strcmp(text, k->old))
+	if (!err && knob_same(text, k->old))
 		return KNOB_BACK;
-	if (!err && k->now && strcmp(text, k->now)) {
+	if (!err && k->now && !knob_same(text, k->now)) {
 		fail(why, "%s was %s, the fix made it %s, and somebody has made it %.100s since",
 		     name, k->old, k->now, text);
 		return KNOB_OTHERS;
@@ -248,7 +233,7 @@ enum knob_back knob_restore(const struct knob *k, const char *root, char *why)
 		return KNOB_REFUSED;
 	}
 	err = look(k, root, text);
-	if (!err && !strcmp(text, k->old))
+	if (!err && knob_same(text, k->old))
 		return KNOB_BACK;
 	fail(why, "%s was %s, and the kernel made %.100s of that now", name, k->old,
 	     err ? strerror(-err) : text);
@@ -257,11 +242,25 @@ enum knob_back knob_restore(const struct knob *k, const char *root, char *why)
 
 /* ---- plans ---- */
 
+/* Some files show what is in force, and have another beside them for what was asked for: the mask
+ * of the unbound workqueues, which isolated cpusets narrow. Where the two differ, what was asked
+ * for would be lost. */
+static int check_requested(const char *root, const char *path, const char *now, char *why)
+{
+	char name[PATH_MAX], asked[KNOB_VALUE];
+
+	if ((size_t)snprintf(name, sizeof(name), "%s_requested", path) >= sizeof(name) ||
+	    read_file(root, name, asked) || knob_same(asked, now))
+		return 0;
+	return fail(why, "%s is %.100s, and %.100s is in force: it could not be put back", name,
+		    asked, now);
+}
+
 static int plan_file(struct knobs *k, const char *root, enum knob_kind kind, const char *path,
 		     const char *value, char *why)
 {
 	struct knob probe = {.kind = kind, .path = (char *)path, .new = (char *)value};
-	char text[VALUE_MAX];
+	char text[KNOB_VALUE];
 	int err = look(&probe, root, text), fd;
 
 	if (err == -ENOENT)
@@ -272,8 +271,10 @@ static int plan_file(struct knobs *k, const char *root, enum knob_kind kind, con
 				    : " (or debugfs is not mounted)");
 	if (err)
 		return fail(why, "%s: %s", path, strerror(-err));
-	if (!strcmp(text, value))
+	if (knob_same(text, value))
 		return 0;
+	if (check_requested(root, path, text, why))
+		return -1;
 	fd = open_file(root, path, O_WRONLY);
 	if (fd < 0)
 		return fail(why, "%s cannot be written: %s", path, strerror(-fd));
@@ -302,7 +303,7 @@ static int plan_files(struct knobs *k, const char *root, const char *pattern, co
 static int plan_thread(struct knobs *k, const char *root, unsigned tid, const char *value,
 		       char *why)
 {
-	char now[VALUE_MAX];
+	char now[KNOB_VALUE];
 	struct knob *row;
 	struct thread t;
 	int err = read_thread(root, tid, &t);
@@ -351,7 +352,7 @@ int knobs_plan(struct knobs *k, const char *root, enum knob_kind kind, const cha
 /* True when root runs a process of this name. */
 static bool root_runs(const char *root, const char *name)
 {
-	char path[PATH_MAX], comm[VALUE_MAX];
+	char path[PATH_MAX], comm[KNOB_VALUE];
 	bool found = false;
 	struct dirent *e;
 	struct stat s;

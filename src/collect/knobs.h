@@ -15,11 +15,13 @@
 #define KNOB_WHY 512
 
 /* Adds what this knob is made of, with what is set now, and changes nothing. path: for KNOB_FILES a
- * glob. tid: of KNOB_THREAD. Left out is what is set so already. 0, -1: it cannot be done here. */
+ * glob. tid: of KNOB_THREAD. Left out is what is set so already; masks of CPUs are compared without
+ * the zeros before them. 0, -1: it cannot be done here. */
 int knobs_plan(struct knobs *k, const char *root, enum knob_kind kind, const char *path,
 	       const char *value, unsigned tid, char *why);
 
-/* Sets a knob, and reads back what the kernel made of it into `now`. 0 or -1. */
+/* Sets a knob, and reads back what the kernel made of it into `now`. 0 or -1: also where somebody
+ * else has changed it since, which is left alone, and where the kernel leaves it as it was. */
 int knob_apply(struct knob *k, const char *root, char *why);
 
 enum knob_back {
@@ -29,7 +31,8 @@ enum knob_back {
 	KNOB_REFUSED, /* `why` */
 };
 
-/* Puts back what was there, and reads it again to make sure. */
+/* Puts back what was there, and reads it again to make sure. One that was not turned is left as it
+ * is. */
 enum knob_back knob_restore(const struct knob *k, const char *root, char *why);
 
 /* The name of somebody who sets such knobs by himself and would fight about this one, "irqbalance";

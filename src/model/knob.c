@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/knob.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,4 +63,56 @@ char *knob_name(const struct knob *k, char *buf, size_t len)
 	else
 		snprintf(buf, len, "%s", k->path);
 	return buf;
+}
+
+/* ---- values ---- */
+
+int knob_chosen(char *text)
+{
+	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
+
+	if (!to)
+		return from ? -EINVAL : 0;
+	*to = 0;
+	memmove(text, from + 1, strlen(from + 1) + 1);
+	return 0;
+}
+
+int knob_feature(char *text, const char *feature)
+{
+	char list[KNOB_VALUE], *at, *rest;
+	const char *name = feature + (strncmp(feature, "NO_", 3) ? 0 : 3);
+
+	strcpy(list, text);
+	for (at = strtok_r(list, " \n", &rest); at; at = strtok_r(NULL, " \n", &rest))
+		if (!strcmp(at, name) || (!strncmp(at, "NO_", 3) && !strcmp(at + 3, name))) {
+			strcpy(text, at);
+			return 0;
+		}
+	return -ENOENT;
+}
+
+/* Leaves of a kernel's mask, "00000000,0000000f", the digits that count. Other texts stay as they
+ * are: behind a comma a mask has eight digits, and a list of CPUs never has. */
+static const char *digits_of(const char *text, char *buf)
+{
+	size_t len = 0, first = strcspn(text, ",");
+
+	if (!first || text[strspn(text, "0123456789abcdef,")])
+		return text;
+	for (const char *at = text + first; *at; at += 9)
+		if (*at != ',' || strcspn(at + 1, ",") != 8)
+			return text;
+	for (; *text; text++)
+		if (*text != ',' && (len || *text != '0'))
+			buf[len++] = *text;
+	buf[len] = 0;
+	return buf;
+}
+
+bool knob_same(const char *a, const char *b)
+{
+	char x[KNOB_VALUE + 1], y[KNOB_VALUE + 1];
+
+	return !strcmp(a, b) || !strcmp(digits_of(a, x), digits_of(b, y));
 }

@@ -33,7 +33,8 @@ struct knob {
 	/* The value that the kernel made of `new`, as it is read when it is in force. NULL: not
 	 * known yet. */
 	char *now;
-	bool kept; /* a try has left it in force: --apply */
+	bool turned; /* written, or perhaps: only then is it put back */
+	bool kept;   /* a try has left it in force: --apply */
 };
 
 #define KNOBS_MAX 4096
@@ -42,6 +43,9 @@ struct knobs { /* all zeros: none */
 	struct knob *row;
 	uint32_t count;
 };
+
+/* The most of a file's text, with its end: a CPU mask of 8,192 CPUs has 2,303 bytes. */
+#define KNOB_VALUE 16384
 
 const char *knob_kind_name(enum knob_kind kind); /* "file" */
 
@@ -55,5 +59,15 @@ void knobs_free(struct knobs *k);
 /* Writes "/proc/irq/36/smp_affinity_list", or of a thread "the CPUs of kswapd0 [61]". Unescaped.
  * Returns buf. */
 char *knob_name(const struct knob *k, char *buf, size_t len);
+
+/* Make the value of a file's text, in place: cuts out the word in brackets (a text without is its
+ * own choice), or the feature that is meant, as it is set. 0 or -errno. text: shorter than
+ * KNOB_VALUE. */
+int knob_chosen(char *text);
+int knob_feature(char *text, const char *feature);
+
+/* True when two values, shorter than KNOB_VALUE, mean the same: masks of CPUs are compared without
+ * the commas, and without the zeros before them. */
+bool knob_same(const char *a, const char *b);
 
 #endif

@@ -12,6 +12,14 @@ const char *tried_verdict_name(enum tried_verdict verdict)
 	return names[verdict];
 }
 
+bool tried_moves_threads(const struct knobs *k, bool all)
+{
+	for (uint32_t i = 0; i < k->count; i++)
+		if (k->row[i].kind == KNOB_THREAD && (all || !k->row[i].kept))
+			return true;
+	return false;
+}
+
 enum tried_verdict tried_judge(const struct tried *t)
 {
 	enum diff_verdict asked = t->asked[1].verdict;

@@ -8,6 +8,9 @@
 
 #define TRIED_FIXES 8
 
+/* Said where threads were moved: no undo brings this back. */
+#define TRIED_CHILDREN "what the moved threads have started meanwhile keeps the CPUs of the fix"
+
 enum tried_verdict {
 	TRIED_NOT,     /* nothing was measured: --dry-run, or it was cut short */
 	TRIED_ABSENT,  /* the sources did not come in any window: nothing can be said */
@@ -36,12 +39,19 @@ struct tried {
 	const struct diff *diff;            /* A is without, B with them; NULL: not measured */
 	struct diff_cell asked[DIFF_FILES]; /* all sources of the causes together */
 	enum tried_verdict verdict;
-	bool dry;   /* only what would be done is to be told */
-	bool kept;  /* the fixes were left in force */
+	bool dry;  /* only what would be done is to be told */
+	bool kept; /* the fixes were left in force */
+	/* Settings that were not put back: those that somebody else has set meanwhile, and those
+	 * whose files or threads have gone. */
+	uint32_t others, gone;
 	bool whole; /* all windows that were wanted are there */
 };
 
 const char *tried_verdict_name(enum tried_verdict verdict); /* "helps" */
+
+/* True when one of them is the CPUs of a thread; all: also of those that an earlier try has kept.
+ */
+bool tried_moves_threads(const struct knobs *k, bool all);
 
 /* By the diff and the asked cell. */
 enum tried_verdict tried_judge(const struct tried *t);

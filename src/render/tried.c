@@ -166,6 +166,25 @@ static const char *conclusion(const struct tried *t)
 	}
 }
 
+/* Says how the settings are now. */
+static void write_state(const struct page *p)
+{
+	const struct tried *t = p->t;
+
+	if (t->kept)
+		fprintf(p->out, "the fix is in force; culprit try --undo takes it back, and so "
+				"does a reboot\n");
+	else
+		fprintf(p->out, "what was changed is as it was%s\n",
+			t->others || t->gone ? ", but for:" : "");
+	if (t->others)
+		fprintf(p->out, "  %u that somebody else has set meanwhile: left so\n", t->others);
+	if (t->gone)
+		fprintf(p->out, "  %u whose file or thread is no longer there\n", t->gone);
+	if (tried_moves_threads(&t->knobs, false))
+		fprintf(p->out, TRIED_CHILDREN "\n");
+}
+
 int render_tried_text(const struct tried *t, const struct render_options *options, FILE *out)
 {
 	struct page p = {out, t, options->colour, options->width ? options->width : 100};
@@ -176,10 +195,7 @@ int render_tried_text(const struct tried *t, const struct render_options *option
 		write_figures(&p);
 	fprintf(out, "\n%s%s%s\n", p.colour ? "\033[1m" : "", conclusion(t),
 		p.colour ? "\033[0m" : "");
-	if (t->kept)
-		fprintf(out, "the fix is in force; culprit try --undo takes it back, and so does "
-			     "a reboot\n");
-	else if (!t->dry)
-		fprintf(out, "what was changed is as it was\n");
+	if (!t->dry)
+		write_state(&p);
 	return ferror(out) ? -EIO : 0;
 }

@@ -115,6 +115,8 @@ int render_tried_json(const struct tried *t, FILE *out)
 		write_measured(&j, t);
 	json_string(&j, "verdict", tried_verdict_name(t->verdict));
 	json_bool(&j, "in_force", t->kept);
+	json_u64(&j, "left_to_others", t->others);
+	json_u64(&j, "gone", t->gone);
 	json_end(&j);
 	return ferror(out) ? -EIO : 0;
 }

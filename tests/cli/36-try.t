@@ -17,6 +17,8 @@ BOOT = lib.read("/proc/sys/kernel/random/boot_id")
 BOUND = next(p for p in os.listdir("/proc") if p.isdigit()
              and lib.read(f"/proc/{p}/comm") == "ksoftirqd/0")
 place = tempfile.mkdtemp()
+LINK = place + ".link"
+os.symlink("/etc/hostname", LINK)
 STATE = os.path.join(place, "state")
 JOURNAL = os.path.join(STATE, "try.journal")
 
@@ -48,7 +50,13 @@ for what, args, says in (
         ("one window a side", ("K01", "-n", "1", *ON), "-n: '1'"),
         ("--apply and --undo", ("--apply", "--undo"), "--apply"),
         ("--undo of one", ("--undo", "K01"), "leave out K01"),
-        ("a recording that is none", ("-r", "/dev/null", *ON), "/dev/null"),
+        ("a recording that is no file", ("-r", "/dev/null", *ON), "is no regular file"),
+        ("a recording from a pipe", ("-r", "-", *ON), "only a recording that is a file"),
+        ("a recording by a link", ("-r", LINK, *ON), "it is a symbolic link"),
+        ("a recording that is not there", ("-r", LINK + "x", *ON), "No such file"),
+        ("no throttling of real-time samplers", ("T18", "-P", "f:1", "--dry-run", *ON),
+         "leave out -P"),
+        ("a fix that no write takes back to the byte", ("P10", *ON), "P10 cannot be tried"),
 ):
     refused(what, *args, says=says)
 ok(not os.path.exists(STATE), "and nothing was written for that")
@@ -85,7 +93,8 @@ ok(r.rc == 0 and "rebooted since" in r.out and not os.path.exists(JOURNAL),
 leave(BOOT, OTHERS)
 refused("a try after one that was killed", "K01", *ON, says="culprit try --undo first")
 r = attempt("--undo")
-ok(r.rc == 0 and "left as it is" in r.err and not os.path.exists(JOURNAL),
+ok(r.rc == 0 and "left as it is" in r.err and not os.path.exists(JOURNAL)
+   and r.out == "put back: 0 settings\nleft as somebody else has set them: 1\n",
    "--undo leaves alone what somebody else has set since", r)
 leave(BOOT, f"knob file 0 ={STATS} ={before} =120 -", end=False)
 r = attempt("--undo")
@@ -95,6 +104,12 @@ leave(BOOT, "knob file 0 =/etc/hostname =x =y -")
 r = attempt("--undo")
 ok(r.rc == 0 and "damaged" in r.err and "put back: 0 settings" in r.out,
    "--undo never touches what is not the kernel's", r)
+os.makedirs(STATE, mode=0o700, exist_ok=True)
+with open(JOURNAL, "w", encoding="ascii") as f:
+    f.write("culprit try 1\nboot 0000")
+os.chmod(JOURNAL, 0o600)
+refused("a journal that is cut before its boot", "--undo", says="is damaged")
+refused("and a try with it", "K01", *ON, says="is damaged")
 leave(BOOT, OTHERS)
 os.chmod(JOURNAL, 0o666)
 refused("a journal that others can write", "--undo", says="somebody else")
@@ -102,4 +117,5 @@ os.unlink(JOURNAL)
 attempt("--undo")
 is_((lib.read(STATS), os.listdir(place)), (before, []), "all is as it was")
 os.rmdir(place)
+os.unlink(LINK)
 done()

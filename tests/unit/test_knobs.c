@@ -150,8 +150,68 @@ static void others_changes_are_left_alone(void **state)
 	assert_string_equal(get("/sys/x"), "7\n");
 	assert_string_equal(why,
 			    "/sys/x was 1, the fix made it 2, and somebody has made it 7 since");
+	/* Nor is it set again: neither what was there nor what the fix made of it is there. */
+	assert_int_equal(knob_apply(&k.row[0], root, why), -1);
+	assert_string_equal(get("/sys/x"), "7\n");
+	assert_string_equal(why, "/sys/x was 1, and somebody has made it 7 since: it is left so");
 	unlink(at("/sys/x"));
 	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_GONE);
+	knobs_free(&k);
+
+	/* One that was never turned is not put back, whatever it is now. */
+	put_text("/sys/x", "1\n");
+	assert_int_equal(knobs_plan(&k, root, KNOB_FILE, "/sys/x", "2", 0, why), 0);
+	put_text("/sys/x", "7\n");
+	assert_int_equal(knob_apply(&k.row[0], root, why), -1);
+	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_BACK);
+	assert_string_equal(get("/sys/x"), "7\n");
+	knobs_free(&k);
+}
+
+/* Masks are the same whatever zeros and commas the kernel writes; lists of CPUs are no masks. */
+static void masks_are_compared_as_masks(void **state)
+{
+	static const struct {
+		const char *now, *value;
+		int rc;
+	} rows[] = {
+		{"03\n", "3", -1},
+		{"00000000,0000000f\n", "f", -1},
+		{"1,00000003\n", "100000003", -1},
+		{"0\n", "00000000,00000000", -1},
+		{"1,00000003\n", "3", 0},
+		{"0,3\n", "3", 0},
+		{"03\n", "30", 0},
+	};
+	struct knobs k = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		put_text("/sys/mask", rows[i].now);
+		assert_int_equal(
+			knobs_plan(&k, root, KNOB_FILE, "/sys/mask", rows[i].value, 0, why),
+			rows[i].rc);
+		if (rows[i].rc)
+			assert_string_equal(why, "it is set so already: /sys/mask");
+		knobs_free(&k);
+	}
+
+	/* The mask in force is not the one that was asked for, which could not be put back. */
+	put_text("/sys/workqueue/cpumask", "03\n");
+	put_text("/sys/workqueue/cpumask_requested", "0f\n");
+	assert_int_equal(knobs_plan(&k, root, KNOB_FILE, "/sys/workqueue/cpumask", "1", 0, why),
+			 -1);
+	assert_string_equal(why, "/sys/workqueue/cpumask_requested is 0f, and 03 is in force: it "
+				 "could not be put back");
+	put_text("/sys/workqueue/cpumask_requested", "3\n");
+	assert_int_equal(knobs_plan(&k, root, KNOB_FILE, "/sys/workqueue/cpumask", "1", 0, why), 0);
+
+	/* The kernel takes the write, and leaves what was there. */
+	free(k.row[0].new);
+	k.row[0].new = strdup("3");
+	assert_int_equal(knob_apply(&k.row[0], root, why), -1);
+	assert_string_equal(why, "/sys/workqueue/cpumask: the kernel left it as it was, 03, when 3 "
+				 "was written");
 	knobs_free(&k);
 }
 
@@ -287,10 +347,13 @@ static void journal_comes_back(void **state)
 	/* Cut anywhere, it gives what was in whole lines, and says that it is cut. */
 	char text[4096];
 	size_t len = strlen(strcpy(text, get("/state/try.journal")));
+	size_t begin = strstr(text, "knob ") - text; /* behind the boot's id */
 
+	assert_non_null(freopen("/dev/null", "w", stderr)); /* the messages are tested elsewhere */
 	for (size_t cut = 0; cut < len; cut++) {
 		put("/state/try.journal", text, cut);
-		assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_CUT);
+		assert_int_equal(journal_read(at("/state"), boot, &r),
+				 cut < begin ? JOURNAL_BAD : JOURNAL_CUT);
 		assert_true(r.count <= k.count);
 		same_knobs(&r, &k);
 		knobs_free(&r);
@@ -306,6 +369,9 @@ static void journal_is_roots_alone(void **state)
 	static const char *const lines[] = {
 		"knob file 0 =/etc/passwd =x =y -\n",
 		"knob file 0 =/sys/../etc/passwd =x =y -\n",
+		"knob file 0 =/proc/1/root/etc/passwd =x =y -\n",
+		"knob file 0 =/proc/1/cwd/x =x =y -\n",
+		"knob file 0 =/proc/self/oom_score_adj =x =y -\n",
 		"knob file 0 =/sys/a =x =y\n",
 		"knob file 0 =/sys/a =x%00 =y -\n",
 		"knob file 0 =/sys/a =x%4 =y -\n",
@@ -328,7 +394,6 @@ static void journal_is_roots_alone(void **state)
 		assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_CUT);
 		assert_int_equal(r.count, 0);
 	}
-	assert_non_null(freopen("/dev/null", "w", stderr)); /* the messages are tested elsewhere */
 	put_text("/state/try.journal", "culprit try 1\nboot " BOOT "\nend\n");
 	assert_int_equal(chmod(at("/state/try.journal"), 0640), 0);
 	assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_BAD);
@@ -344,6 +409,7 @@ int main(void)
 		cmocka_unit_test(sets_and_puts_back),
 		cmocka_unit_test(globs_take_all_and_only_what_differs),
 		cmocka_unit_test(others_changes_are_left_alone),
+		cmocka_unit_test(masks_are_compared_as_masks),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(moves_threads),
 		cmocka_unit_test(journal_comes_back),
