@@ -212,15 +212,14 @@ static void note(struct nest *n, const struct record *r, const struct ended *e, 
 		s->asker = asker;
 		return;
 	}
+	/* Work that a worker goes on with when it comes: its time is still that of throttling. */
+	if (s->word == WORD_THROTTLED && !s->marked && e->start <= s->start)
+		return;
 	if (e->doubt)
 		forget_function(s);
 	if (s->marked || e->doubt || ((s->function || s->word) && r->kind == RECORD_THREAD)) {
 		end_segment(n, r, s, e->start, false);
-		s->start = e->start;
-		s->net = 0;
-		s->first = false;
-		s->asker = NULL;
-		s->flush = NULL;
+		*s = (struct segment){.start = e->start, .unseen = s->unseen};
 	}
 	s->marked = true;
 	s->word = WORD_NONE;

@@ -242,6 +242,15 @@ static const struct drawing drawings[] = {
 		.want = "kw>[throttled] 50, kw 10 | edge 40 outside 300",
 	},
 	{
+		.what = "throttled: a worker that says when it comes what it goes on with",
+		.real_time = true,
+		.record = {MARK(100, LEVEL_THREAD, MARK_WAKER, 0),
+			   MARK(100, LEVEL_THREAD, MARK_WORK, 'a'), THR(100, 150, 7, 120, 0),
+			   MARK(150, LEVEL_THREAD, MARK_WORK, 'a'),
+			   MARK(180, LEVEL_THREAD, MARK_WORK, 'b'), THR(150, 200, 7, 120, 0)},
+		.want = "kw>[throttled] 80, kw>b 20 | edge 40 outside 260",
+	},
+	{
 		.what = "a fault takes no mark of a thread that was lost",
 		.record = {FAULT(100), ASKED(120, LEVEL_THREAD, MARK_WAKER, 0, 41),
 			   MARK(130, LEVEL_THREAD, MARK_WORK, 'a'), VEC(200, 250, TIMER)},
@@ -409,6 +418,8 @@ static void make_mark(unsigned level, uint64_t at, struct segment *s)
 		s->asker = m.flags ? m.id : 0;
 		return;
 	}
+	if (!s->marked && s->function == THROTTLED && at == s->from)
+		return;
 	if (s->marked || (s->function && level == LEVEL_THREAD))
 		end_segment(s, at, true);
 	s->marked = true;
