@@ -244,7 +244,7 @@ bool chunks_find(struct chunks *c, uint32_t type)
 
 bool chunks_ahead(struct chunks *c, struct chunk_group *g)
 {
-	const struct chunks before = *c;
+	const uint64_t start = c->start;
 	bool found = false;
 	struct head h;
 
@@ -261,9 +261,7 @@ bool chunks_ahead(struct chunks *c, struct chunk_group *g)
 		g->next += CHUNK_HEAD + h.stored;
 		found = load(c, &h);
 	}
-	c->start = before.start;
-	c->unpacked = before.unpacked;
-	c->too_much = before.too_much;
+	c->start = start;
 	return found;
 }
 

@@ -35,8 +35,8 @@
 #define CHUNK_MAX    (4 << 20) /* payload bytes, raw: what a reader has to hold */
 /* Bound on the unpacked size of all packed chunks of a file, so that the time to read one is in
  * proportion to its size: these bytes, which head, facts and tail of the largest machine fit into,
- * and so many for each byte of the file. The writer stores a chunk of events that would unpack to
- * more as it is: chunks of real runs unpacked to 1.6 to 2.6 times their size. */
+ * and so many for each byte of the file. The writer stores a chunk of events, or an index, that
+ * would unpack to more as it is: chunks of real runs unpacked to 1.6 to 2.6 times their size. */
 #define UNPACKED_FREE  (32 << 20)
 #define UNPACKED_TIMES 32
 #define TIME_MAX       (UINT64_C(1) << 62) /* ns; more makes no sense, and sums would overflow */

@@ -133,6 +133,8 @@ static int write_all(int fd, const void *data, size_t len)
 
 static int write_chunk(struct writer *w, uint32_t type, uint32_t raw)
 {
+	/* Chunks that are the more, the longer the run is. */
+	bool grows = type == CHUNK_EVENTS || type == CHUNK_INDEX;
 	const uint8_t *payload = w->stored;
 	size_t ends[CODEC_SECTIONS] = {raw}, sections = 1, stored;
 	struct bytes head = {0};
@@ -141,7 +143,7 @@ static int write_chunk(struct writer *w, uint32_t type, uint32_t raw)
 	if (type == CHUNK_EVENTS)
 		sections = codec_sections(w->raw, raw, ends);
 	stored = pack(w->packer, w->stored, w->raw, ends, sections);
-	if (!stored || stored >= raw || (type == CHUNK_EVENTS && raw / UNPACKED_TIMES > stored)) {
+	if (!stored || stored >= raw || (grows && raw / UNPACKED_TIMES > stored)) {
 		payload = w->raw;
 		stored = raw;
 	}

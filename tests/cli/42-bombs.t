@@ -87,6 +87,19 @@ with open(os.path.join(place, "out")) as f:
 ok(f"from byte {starts[(most - packed_head) // each]} on it was not read: it unpacks to more than "
    "32 times its size" in text, f"60 parts of {each} bytes in a file of {size}", text[:400])
 
+tiny, index = (b"EVNT", forged.number(BASE) + b"\x05\x00"), (b"INDX", bytes(4 << 20))
+size = write(bomb, (b"HEAD", good[b"HEAD"]), *[tiny, index] * 60, (b"TAIL", good[b"TAIL"]),
+             (b"END ", b""))
+with open(bomb, "rb") as f:
+    data = f.read()
+starts = [i for i in range(len(data)) if data.startswith(b"CHNKEVNT", i)]
+report(bomb, "--to", "1ms")
+with open(os.path.join(place, "out")) as f:
+    text = " ".join(f.read().split())
+# The index that is too much is looked at from the chunk before it.
+ok(f"from byte {starts[((32 << 20) + 32 * size) // (4 << 20)]} on it was not read: it unpacks to "
+   "more than 32 times its size" in text, f"60 indices of 4 MiB in a file of {size}", text[:400])
+
 TRACE = os.path.join(ROOT, "tests/fixtures/osnoise/6.12.trace")
 for command, *args in (("report",), ("report", "-f", "csv"), ("report", "-f", "json"),
                        ("report", "-f", "perfetto", "-o", place + "/x"),
