@@ -238,7 +238,9 @@ int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq,
 }
 
 /* A thread that has not left yet goes on running, and one that was preempted comes back, whoever
- * wakes it meanwhile: a note would blame its waker for a later arrival. */
+ * wakes it meanwhile: a note would blame its waker for a later arrival. Nobody holds the run
+ * queue's lock here: a thread that falls asleep just behind this test is woken without a note, so
+ * that its arrival has no name, never a false one. */
 static __always_inline bool is_asleep(const struct task_struct *task)
 {
 	return !task->on_rq ||

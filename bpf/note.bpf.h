@@ -40,7 +40,10 @@ struct asker_key {
 	__u32 set; /* index of the first of the two notes */
 	/* For a wake-up: twice the times that the thread was switched out, and 1 more while it is
 	 * being switched out, when this time may be counted already or not. A note of another time
-	 * tells of an arrival that was not seen, or was none. */
+	 * tells of an arrival that was not seen, or was none. Where this time was counted already,
+	 * the note holds for one arrival more: if the first was on a CPU that is no target, and the
+	 * thread is preempted there and comes back here, its waker is named although it only came
+	 * back. Nothing that can be read cheaply tells the two apart. */
 	__u32 switches;
 };
 
