@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What builds and runs the tests, on false ones: tests/check counts what each says and never calls
 a red run green, tools/flake adds up."""
+import fcntl
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -119,9 +119,15 @@ try:
     r, said, rows = check("a.t", count
                           + "echo not ok 1 - a; echo 'ok 2 - b # SKIP not judged: x'; echo 1..2; "
                             "exit 1")
-    ok(r.returncode == 1 and open(os.path.join(place, "n")).read() == "1\n",
-       "what is red is never run again", r.stdout)
+    ok(r.returncode == 1 and open(os.path.join(place, "n")).read() == "1\n"
+       and [row["result"] for row in rows] == ["not ok", "not judged"],
+       "what is red is never run again, and what was not judged beside it is not red", r.stdout)
     os.unlink(os.path.join(place, "n"))
+    with open(f"{place}/test_none", "w"):
+        os.chmod(f"{place}/test_none", 0o755)
+    r = run("tests/check", place, f"{place}/test_none")
+    ok(r.returncode == 1 and r.stdout.splitlines()[-1] == "0 passed, 1 failed, 0 skipped",
+       "what cannot be run has failed", r.stdout)
     r = run("tests/check", place, "nothing.t")
     ok(r.returncode == 1 and "neither a stage nor a program" in r.stdout,
        "what is not there is refused", r.stdout)
@@ -130,24 +136,45 @@ try:
     suite = os.path.join(place, "suite")
     for stage in "live", "vm":
         os.makedirs(os.path.join(suite, stage))
-    shutil.copy("tests/check", suite)
+    turn = os.path.join(place, "turn")  # nobody else's: others may measure for minutes
+    os.mkdir(turn)
+    with open("tests/check") as f:
+        text = f.read()
+    ok(text.count(TURN := 'TURN, QUEUE = "/tmp", "/"') == 1, "turns are taken in one place")
+    with open(f"{suite}/check", "w") as f:
+        f.write(text.replace(TURN, f"TURN, QUEUE = {turn!r}, {place!r}"))
+    os.chmod(f"{suite}/check", 0o755)
     mark, wait = f"{place}/mark-", "i=0; until {}; do sleep 0.05; [ $((i += 1)) -lt 2000 ]; done"
     tell = "echo \"# $(nice) $(taskset -pc $$ | sed 's/.*: //') aside=$CULPRIT_ASIDE\""
+    base = os.getpriority(os.PRIO_PROCESS, 0)
     fake("suite/live/a.t", f"{wait.format(f'[ -e {mark}begun ]')} && echo ok 1 - a; "
          f"echo 1..1; [ ! -e {mark}other ]")
     fake("suite/vm/b.t", f": counted=1; {tell}; touch {mark}begun; "
-         f"{wait.format('[ $(nice) = 0 ]')} && echo ok 1 - b; {tell}; echo 1..1; exit 1")
+         f"{wait.format(f'[ -e {mark}other ]')}; sleep 1; {tell}; touch {mark}told; "
+         f"{wait.format(f'[ $(nice) = {base} ]')} && echo ok 1 - b; {tell}; echo 1..1; exit 1")
     fake("suite/vm/c.t", f"touch {mark}other; echo ok 1 - c; echo 1..1")
-    r = run(f"{suite}/check", place)
     cpus = os.sched_getaffinity(0)
     if len(cpus) > 1:
-        ok(r.stdout.splitlines()[-1] == "3 passed, 1 failed, 0 skipped",
-           "a guest that counts instructions begins beside a live test, no other does", r.stdout)
-        told = re.findall(r"^ +# (\d+) (\S+) aside=(\d?)", r.stdout, re.M)
-        ok([(t[0], t[2]) for t in told] == [("10", "1"), ("0", "1")]
-           and str(max(cpus)) not in re.split("[-,]", told[0][1]) and told[1][1] != told[0][1],
-           "at a low priority, off the CPU that is measured, until the live tests are over",
-           r.stdout)
+        measures = os.open(turn, os.O_RDONLY)  # as a live test of another tree would
+        fcntl.flock(measures, fcntl.LOCK_EX)
+        p = subprocess.Popen([f"{suite}/check", place], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True,
+                             env={**os.environ, "BUILD": place})
+        deadline = time.monotonic() + 100
+        while (not os.path.exists(f"{mark}told") and p.poll() is None
+               and time.monotonic() < deadline):
+            time.sleep(0.05)
+        os.close(measures)
+        out, _ = p.communicate()
+        ok(out.splitlines()[-1] == "3 passed, 1 failed, 0 skipped",
+           "a guest that counts instructions begins beside a live test, no other does", out)
+        told = re.findall(r"^ +# (\d+) (\S+) aside=(\d?)", out, re.M)
+        low = (str(min(base + 10, 19)), "1")
+        ok([(t[0], t[2]) for t in told] == [low, low, (str(base), "1")]
+           and str(max(cpus)) not in re.split("[-,]", told[0][1])
+           and told[0][1] == told[1][1] != told[2][1],
+           "at a low priority, off the CPU that is measured, until its stage has begun and nobody "
+           "measures", out)
 
     # ---- tools/flake: every third run is red, every second skips ----
     suite = fake("sometimes.t",
@@ -157,7 +184,7 @@ try:
                  "1..4\n[ $((n % 3)) != 0 ]")
     r = run("tools/flake", "6", suite)
     folder = os.path.basename(place)
-    for line in ("6 runs", r"run 3: RED +2 passed +1 failed +1 skipped +0 not judged +\d s$",
+    for line in ("6 runs", r"run 3: RED +2 passed +1 failed +1 skipped +0 not judged +\d+ s$",
                  r"run 4: ok +2 passed +0 failed +2 skipped",
                  rf"RED +2 of 6 \(33\.3 %\)  {folder}/sometimes\.t: shaky",
                  rf"skip +3 of 6 \(50\.0 %\)  {folder}/sometimes\.t: shy: no disk",
