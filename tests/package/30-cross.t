@@ -53,6 +53,7 @@ def judge(what, arch, emulator):
        f"{what}: it measures, by {CLOCK[arch]}", r)
 
 
+tools = lab()
 for arch, name, prefix in (("arm64", "arm64", "aarch64-linux-gnu"),
                            ("riscv", "riscv64", "riscv64-linux-gnu")):
     emulator = shutil.which("qemu-" + prefix.partition("-")[0])
@@ -60,8 +61,8 @@ for arch, name, prefix in (("arm64", "arm64", "aarch64-linux-gnu"),
         skip(arch, f"no {prefix}-gcc or its emulator (make check-cross installs them)")
         continue
     try:
-        root = lab().sysroot(name)
-    except Exception as why:  # whatever a mirror does
+        root = tools.sysroot(name)
+    except (tools.Failed, OSError) as why:  # a mirror, or no room
         skip(arch, f"no sysroot: {why}")
         continue
     if path := build(arch, prefix, root):
