@@ -14,6 +14,7 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import socket
@@ -32,6 +33,7 @@ CULPRIT = os.path.abspath(os.environ.get("CULPRIT") or os.path.join(ROOT, "build
 BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(CULPRIT))
 POKE = os.path.abspath(os.environ.get("POKE") or os.path.join(os.path.dirname(CULPRIT), "poke"))
 READY_MAX_S = 90  # set-up: loading and attaching the probes, learning the loop; in a guest, too
+TERMINAL_MAX_S = 60
 MARK = "CULPRIT_TEST=" + uuid.uuid4().hex  # in the environment of all that this file starts
 
 # CPUs; culprit gets them all, the test itself keeps off the target
@@ -271,19 +273,28 @@ def culprit(*args, timeout=60, **kwargs):
 
 def on_terminal(*args, lines=0, columns=0, **env):
     """What culprit prints when all its streams are a terminal of so many lines and columns; 0: it
-    does not say."""
+    does not say. What runs for longer than TERMINAL_MAX_S is killed, and has printed that, too."""
     pid, master = pty.fork()
     if not pid:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        os.environ.pop("COLUMNS", None)
-        os.environ.update(env)
-        os.execv(CULPRIT, [CULPRIT, *args])
-    out = b""
+        try:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+            os.environ.pop("COLUMNS", None)
+            os.environ.update(env)
+            os.execv(CULPRIT, [CULPRIT, *args])
+        finally:
+            os._exit(127)  # never on in the test
+    out, deadline = b"", time.monotonic() + TERMINAL_MAX_S
     try:
-        while chunk := os.read(master, 4096):
+        while select.select([master], [], [], max(0, deadline - time.monotonic()))[0]:
+            if not (chunk := os.read(master, 4096)):
+                break
             out += chunk
-    except OSError:
+        else:
+            out += b"\r\nkilled: it ran for too long"
+            os.killpg(pid, signal.SIGKILL)
+    except OSError:  # nobody has the terminal any more
         pass
+    os.close(master)
     os.waitpid(pid, 0)
     return out.decode(errors="replace").replace("\r\n", "\n")
 
