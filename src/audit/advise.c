@@ -39,13 +39,14 @@ static bool runs(const struct source *s, const char *function)
 	return s->function && !strcmp(s->function, function);
 }
 
-/* Number of times that the function ran on the CPU. */
+/* Number of times that the function ran on the CPU, in this kernel and not in its host's. */
 static uint64_t beside(const struct place *p, const char *function)
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < p->cpu->sources.count; i++)
-		if (runs(p->cpu->sources.row[i], function))
+		if (p->cpu->sources.row[i]->kind != SOURCE_HOST &&
+		    runs(p->cpu->sources.row[i], function))
 			n += p->cpu->sources.row[i]->net.count;
 	return n;
 }

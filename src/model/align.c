@@ -245,15 +245,14 @@ static void cut(struct alignment *a, const struct align_all *all, const struct f
 }
 
 /* Searches [low, high) for one line, and if it has no rival goes on with what lies beside it. */
-static void search(struct alignment *a, struct align_all *all, uint32_t low, uint32_t high,
-		   unsigned depth)
+static void search(struct alignment *a, struct align_all *all, uint32_t low, uint32_t high)
 {
 	struct align_candidate c[ALIGN_CANDIDATES];
 	struct doubt d = {.all = all};
 	struct found f;
 	uint32_t n;
 
-	if (high - low < FEWEST || depth > PIECES_MOST)
+	if (high - low < FEWEST || all->finds == PIECES_MOST)
 		return;
 	n = align_search(all, low, high, c);
 	f = follow_best(all, c, n, low, high);
@@ -277,9 +276,10 @@ static void search(struct alignment *a, struct align_all *all, uint32_t low, uin
 		return;
 	}
 	a->verdict = ALIGN_FOUND;
+	all->finds++;
 	cut(a, all, &f);
-	search(a, all, low, f.first, depth + 1);
-	search(a, all, f.last + 1, high, depth + 1);
+	search(a, all, low, f.first);
+	search(a, all, f.last + 1, high);
 }
 
 static int by_time(const void *a, const void *b)
@@ -337,7 +337,7 @@ int align(const struct align_lane *lane, uint32_t n, struct alignment *a)
 	if (all.n < FEWEST || host < FEWEST)
 		a->verdict = ALIGN_FEW;
 	else
-		search(a, &all, 0, all.n, 0);
+		search(a, &all, 0, all.n);
 	qsort(a->piece, a->npieces, sizeof(*a->piece), by_time);
 	a->residual_ns = residual(a, &all);
 	free(all.event);

@@ -72,6 +72,10 @@ struct alignment {
 int align(const struct align_lane *lane, uint32_t n, struct alignment *a);
 void align_free(struct alignment *a);
 
+/* Number of the lane's gaps that coincide, where the clocks are matched. *fewer: how many gaps the
+ * side with fewer of them has there. */
+uint32_t align_common(const struct alignment *a, const struct align_lane *lane, uint32_t *fewer);
+
 /* The host's time at guest_ns. False: the clocks are not matched there. */
 bool align_host_time(const struct alignment *a, uint64_t guest_ns, uint64_t *host_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists of gaps that have room for the longest. */
+/* Lists of gaps that have room for the longest, and what two of them have in common. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,4 +70,47 @@ void align_gaps_add(struct align_gaps *g, uint64_t start_ns, uint64_t length_ns)
 	for (at = g->n++; at && g->gap[at - 1].start_ns > start_ns; at--)
 		g->gap[at] = g->gap[at - 1];
 	g->gap[at] = (struct align_gap){start_ns, length_ns};
+}
+
+/* ---- one lane ---- */
+
+static uint32_t gaps_before(const struct align_gaps *g, uint64_t ns)
+{
+	uint32_t low = 0, high = g->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (g->gap[middle].start_ns < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t align_common(const struct alignment *a, const struct align_lane *lane, uint32_t *fewer)
+{
+	const struct align_all all = {.lane = lane};
+	uint32_t guest = 0, host = 0, common = 0;
+
+	for (uint32_t i = 0; i < a->npieces; i++) {
+		uint32_t first = gaps_before(lane->guest, a->piece[i].from_ns);
+		uint32_t end = gaps_before(lane->guest, a->piece[i].to_ns);
+		uint64_t from = 0, to = 0, at;
+
+		align_host_time(a, a->piece[i].from_ns, &from);
+		align_host_time(a, a->piece[i].to_ns, &to);
+		host += to > from ? gaps_before(lane->host, to) - gaps_before(lane->host, from) : 0;
+		guest += end > first ? end - first : 0;
+		for (uint32_t k = first; k < end; k++) {
+			const struct align_gap *g = &lane->guest->gap[k];
+			const struct align_event e = {g->start_ns, g->length_ns, 0, ALIGN_NOBODY};
+
+			common += align_host_time(a, g->start_ns, &at) &&
+				  align_partner(&all, &e, at, ALIGN_NEAR_NS) != ALIGN_NOBODY;
+		}
+	}
+	*fewer = guest < host ? guest : host;
+	return common;
 }

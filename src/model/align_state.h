@@ -21,6 +21,7 @@ struct align_all {
 	const struct align_lane *lane;
 	struct align_event *event; /* in order of time */
 	uint32_t n;
+	uint32_t finds;     /* lines that the search has found */
 	uint64_t *least_ns; /* one for each lane: only longer gaps on the host take part in the
 			       search */
 };

@@ -50,7 +50,8 @@ const struct source *sources_near_lost(const struct sources *t)
 	const struct source *most = NULL;
 
 	for (uint32_t i = 0; i < t->count; i++)
-		if (t->row[i]->near_lost_ns > (most ? most->near_lost_ns : 0))
+		if (t->row[i]->kind != SOURCE_HOST && /* another kernel's records */
+		    t->row[i]->near_lost_ns > (most ? most->near_lost_ns : 0))
 			most = t->row[i];
 	return most;
 }

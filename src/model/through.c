@@ -14,6 +14,9 @@
 #define JOINED_NS 5000 /* host's windows with less between them are one gap in the guest */
 #define PAIRS     256  /* pairs of a CPU and a thread that are tried where names do not tell */
 
+#define MANY     100 /* gaps of a CPU that tell whether a thread is its own... */
+#define FEW_PART 10  /* unless fewer than one of so many coincide */
+
 int through_vcpu(const char *comm)
 {
 	static const char *const forms[] = {"CPU %3u/KVM%n", "CPU %3u/TCG%n", "fc_vcpu %3u%n",
@@ -51,6 +54,7 @@ void through_free(struct through *t)
 	through_forget(t);
 	align_free(&t->found.clocks);
 	free(t->found.lane);
+	free(t->holes);
 	free(t);
 }
 
@@ -70,10 +74,13 @@ static struct side_lane *lane_of(struct side *s, uint32_t index)
 	return &s->lane[index];
 }
 
-/* All lanes together have GAPS_MOST; the fewer each may have, the more there are. */
+/* All lanes together have GAPS_MOST; the fewer each may have, the more there are. One that begins
+ * before the newest is of no recording that culprit wrote. */
 static void add_gap(struct side *s, struct side_lane *l, uint64_t start_ns, uint64_t length_ns)
 {
 	l->gaps.most = GAPS_MOST / s->n < GAPS_LANE ? GAPS_MOST / s->n : GAPS_LANE;
+	if (l->gaps.n && start_ns < l->gaps.gap[l->gaps.n - 1].start_ns)
+		return;
 	align_gaps_add(&l->gaps, start_ns, length_ns);
 }
 
@@ -213,6 +220,47 @@ static int match(struct through *t, const struct tried *tried)
 
 /* ---- what is said about it ---- */
 
+/* True for a CPU whose thread has its name, and not its gaps. */
+static bool is_others(const struct through *t, uint32_t i)
+{
+	const struct align_lane lane = {gaps_of(&t->guest, i), gaps_of(&t->host, t->found.lane[i])};
+	uint32_t fewer, common = align_common(&t->found.clocks, &lane, &fewer);
+
+	return fewer >= MANY && common < fewer / FEW_PART;
+}
+
+/* Takes such threads away, which are another guest's, where others are left that set the clocks.
+ * True: some were taken. */
+static bool unmap_others(struct through *t)
+{
+	uint32_t *lane = t->found.lane, stay = 0, go = 0;
+
+	if (t->found.clocks.verdict != ALIGN_FOUND)
+		return false;
+	for (uint32_t i = 0; i < t->found.nlanes; i++)
+		if (lane[i] != THROUGH_NOBODY)
+			*(is_others(t, i) ? &go : &stay) += 1;
+	for (uint32_t i = 0; i < t->found.nlanes && stay && go; i++)
+		if (lane[i] != THROUGH_NOBODY && is_others(t, i))
+			lane[i] = THROUGH_NOBODY;
+	return stay && go;
+}
+
+/* Notes the threads of whose time the recording lacks something: nobody knows where. */
+static int note_holes(struct through *t, const struct view *host)
+{
+	t->holes = calloc(host->ncpus + 1, sizeof(*t->holes));
+	if (!t->holes)
+		return -ENOMEM;
+	t->nholes = host->ncpus;
+	for (uint32_t i = 0; i < host->ncpus; i++) {
+		const struct cpu *c = &host->cpu[i];
+
+		t->holes[i] = host->run.damaged || c->unpaired || c->counts.lost || c->hiccups_lost;
+	}
+	return 0;
+}
+
 static uint32_t known_lanes(const struct through_found *f)
 {
 	uint32_t n = 0;
@@ -269,13 +317,17 @@ int through_match(struct through *t, const struct view *guest, const struct view
 	t->to_ns = t->from_ns + host->run.duration_ns;
 	t->found.nlanes = guest->ncpus;
 	t->found.lane = calloc(guest->ncpus + 1, sizeof(*t->found.lane));
-	if (!t->found.lane)
+	if (!t->found.lane || note_holes(t, host))
 		return -ENOMEM;
 	t->found.by_name = map_by_name(t, guest, host);
 	if (!t->found.by_name)
 		err = map_by_gaps(t, guest, host, &tried);
 	if (!err)
 		err = match(t, &tried);
+	if (!err && unmap_others(t)) {
+		align_free(&t->found.clocks);
+		err = match(t, &tried);
+	}
 	say(&t->found, &tried);
 	free_gaps(&t->guest);
 	free_gaps(&t->host);

@@ -10,6 +10,7 @@
 
 #define WINDOWS_MOST 131072 /* windows of all threads together that wait for the guest's gaps */
 #define WINDOWS_LANE 16384
+#define WAITING_MOST 524288        /* pieces of these windows */
 #define ORIGINS      4096          /* a power of two; half of them at most */
 #define AHEAD_NS     1000000000ULL /* lanes come so far out of order */
 #define NEAR_LEAST   2000
@@ -104,30 +105,55 @@ static struct host_window *copy_window(struct through *t, uint32_t index, const 
 	return w;
 }
 
+static void drop_oldest(struct through *t, struct windows *w)
+{
+	struct host_window *x = w->window[w->first++ % t->most];
+
+	if (x->end_ns > w->dropped_ns)
+		w->dropped_ns = x->end_ns;
+	t->npieces -= x->npieces;
+	free(x);
+}
+
+/* True when there is room for one more window with so many pieces. */
+static bool make_room(struct through *t, struct windows *w, uint32_t pieces)
+{
+	if (!w->window && !(w->window = calloc(t->most, sizeof(struct host_window *))))
+		return false;
+	while (w->first < w->next &&
+	       (w->next - w->first == t->most || t->npieces + pieces > WAITING_MOST))
+		drop_oldest(t, w);
+	return t->npieces + pieces <= WAITING_MOST;
+}
+
+/* False for one that begins or ends before the newest of its thread, which no thread can do. */
+static bool is_next(const struct through *t, const struct windows *w, const struct account *a)
+{
+	const struct host_window *newest;
+
+	if (w->first == w->next)
+		return true;
+	newest = w->window[(w->next - 1) % t->most];
+	return a->start_ns >= newest->start_ns && a->start_ns + a->duration_ns >= newest->end_ns;
+}
+
 void through_window(struct through *t, uint32_t index, const struct account *a)
 {
 	struct windows *w = index < t->nwindows ? &t->windows[index] : NULL;
 	uint64_t end = a->start_ns + a->duration_ns;
-	struct host_window **place;
+	struct host_window *x;
 
 	if (end > t->newest_ns)
 		t->newest_ns = end;
-	if (!w)
+	if (!w || !is_next(t, w, a))
 		return;
-	if (!w->window && !(w->window = calloc(t->most, sizeof(struct host_window *))))
-		return;
-	place = &w->window[w->next % t->most];
-	if (w->next - w->first == t->most) {
-		if ((*place)->end_ns > w->dropped_ns)
-			w->dropped_ns = (*place)->end_ns;
-		free(*place);
-		w->first++;
-	}
-	*place = copy_window(t, index, a);
-	if (*place)
-		w->next++;
-	else if (end > w->dropped_ns)
+	x = make_room(t, w, a->npieces + 2) ? copy_window(t, index, a) : NULL;
+	if (x) {
+		w->window[w->next++ % t->most] = x;
+		t->npieces += x->npieces;
+	} else if (end > w->dropped_ns) {
 		w->dropped_ns = end;
+	}
 }
 
 /* ---- a gap of the guest's ---- */
@@ -312,6 +338,11 @@ static bool find_gap(struct through *t, uint32_t index, struct gap *g)
 	return g->from_ns > t->windows[lane].dropped_ns;
 }
 
+static bool has_holes(const struct through *t, uint32_t lane)
+{
+	return lane >= t->nholes || t->holes[lane];
+}
+
 static struct account *divide(void *through, uint32_t index, const struct account *a)
 {
 	struct through *t = through;
@@ -335,7 +366,10 @@ static struct account *divide(void *through, uint32_t index, const struct accoun
 		return &t->account;
 	}
 	divide_gap(t, index, &t->windows[t->found.lane[index]], &g);
-	t->account.host_nothing_ns = t->account.outside_ns;
+	if (has_holes(t, t->found.lane[index]))
+		t->account.host_not_covered_ns = t->account.outside_ns;
+	else
+		t->account.host_nothing_ns = t->account.outside_ns;
 	return &t->account;
 }
 
@@ -359,27 +393,4 @@ int through_begin(struct through *t, struct view *guest, const struct view *host
 const struct divider *through_divider(const struct through *t)
 {
 	return &t->divider;
-}
-
-const struct source *through_origin(const struct through_found *f, const struct source *s,
-				    uint32_t *index)
-{
-	const struct source *best = NULL;
-
-	for (uint32_t i = 0; i < f->host->ncpus; i++) {
-		const struct sources *rows = &f->host->cpu[i].sources;
-
-		for (uint32_t k = 0; k < rows->count; k++) {
-			const struct source *o = rows->row[k];
-
-			if (o->kind != s->host_kind || o->id != s->id ||
-			    o->kernel_thread != s->kernel_thread || strcmp(o->name, s->name) ||
-			    !same_function(o->function, s->function) ||
-			    (best && best->net.sum >= o->net.sum))
-				continue;
-			best = o;
-			*index = i;
-		}
-	}
-	return best;
 }

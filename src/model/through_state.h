@@ -53,11 +53,14 @@ struct through {
 	struct view *view; /* the guest's */
 	const struct view *host_view;
 	uint64_t from_ns, to_ns; /* window of the host's recording */
+	bool *holes;             /* one for each of the host's lanes: something in it is missing */
+	uint32_t nholes;
 	struct through_source source;
 	struct divider divider;
 	struct windows *windows; /* one ring for each of the host's lanes */
 	uint32_t nwindows;
-	uint32_t most; /* windows of a lane that are kept */
+	uint32_t most;    /* windows of a lane that are kept */
+	uint32_t npieces; /* all those that are kept have together */
 	uint64_t newest_ns;
 	struct origin *origin;
 	uint32_t *slot; /* hash: 1 + index of origin */

@@ -88,15 +88,17 @@ static bool is_probe(const char *frame)
 
 static void put_asker(struct stack *s, const struct asker_row *o)
 {
+	const char *cpu = o->who.host ? "host cpu" : "cpu";
 	char comm[128], text[192];
 	int innermost = 0;
 
 	if (asker_context(&o->who))
-		snprintf(text, sizeof(text), "by %s on cpu %u", asker_context(&o->who), o->who.cpu);
+		snprintf(text, sizeof(text), "by %s on %s %u", asker_context(&o->who), cpu,
+			 o->who.cpu);
 	else
-		snprintf(text, sizeof(text), "by %s [%u] on cpu %u",
+		snprintf(text, sizeof(text), "by %s [%u] on %s %u",
 			 escape_text(o->who.comm, sizeof(o->who.comm), comm, sizeof(comm)),
-			 o->who.tid, o->who.cpu);
+			 o->who.tid, cpu, o->who.cpu);
 	put(s, text);
 	while (innermost < o->nframes && is_probe(o->frame[innermost]))
 		innermost++;

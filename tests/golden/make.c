@@ -767,6 +767,10 @@ static void pair_host_does(struct scene *s, unsigned k)
 	does(1, WATCH_OUT, VCPU, VCPU_NAME, at, 0, 0);
 	if (k % 6 == 3) {
 		give(1, thread(900, "backup", 0, length - 10 * US), at);
+		give(1,
+		     asked(mark(LEVEL_THREAD, MARK_WAKER, 0, length - 10 * US), 901, "writer", 2,
+			   -1),
+		     at);
 		give(1, kthread(21, "ksoftirqd/3", length - 10 * US, length), at);
 	} else if (k % 6) {
 		give(1, kthread(21, "ksoftirqd/3", 0, length), at);

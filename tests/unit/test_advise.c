@@ -103,6 +103,8 @@ static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 	cpus_parse("3", &v.host.nohz_full, NULL, 0);
 	kept(4, 10);
 	assert_cause(s, "T02");
+	add(SOURCE_HOST, 0, "local_timer", "dl_task_timer", 5); /* the host's keeps no tick here */
+	assert_cause(s, "T02");
 	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 5);
 	assert_cause(s, "T09");
 	timer = add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 5);

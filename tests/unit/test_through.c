@@ -43,6 +43,7 @@ static struct account host_account(uint32_t i, struct piece *p)
 
 static void more(void *ctx, uint64_t until_ns)
 {
+	const struct account before = {.start_ns = COVERED, .duration_ns = US, .edge_ns = US};
 	struct piece p;
 
 	(void)ctx;
@@ -50,6 +51,7 @@ static void more(void *ctx, uint64_t until_ns)
 		struct account a = host_account(given++, &p);
 
 		through_window(t, 0, &a);
+		through_window(t, 0, &before); /* a forged file's: they go back */
 		if (a.start_ns + a.duration_ns >= until_ns)
 			return;
 	}
@@ -64,14 +66,15 @@ static struct account all_outside(uint64_t start_ns, uint64_t length_ns)
 
 #define LANES 300
 
-/* A guest's CPU 3, and so many threads on its host, of which the first has the gaps. */
+/* A guest's CPU 3, and so many threads on its host, of which the first has the gaps. With two the
+ * guest has a CPU 4, too. */
 static void draw_gaps(uint32_t lanes, const char *comm)
 {
-	static const unsigned cpu3[] = {3};
+	static const unsigned cpus[] = {3, 4};
 	static unsigned lane[LANES];
 	uint64_t at = COVERED + MS;
 
-	world_view(&guest, "vm", cpu3, 1);
+	world_view(&guest, "vm", cpus, lanes == 2 ? 2 : 1);
 	world_view(&host, "metal", lane, lanes);
 	host.run.started_ns = COVERED;
 	host.run.duration_ns = 10000 * MS;
@@ -108,6 +111,12 @@ static int end(void **state)
 	view_free(&guest);
 	view_free(&host);
 	return 0;
+}
+
+static void join(void)
+{
+	assert_int_equal(through_match(t, &guest, &host), 0);
+	assert_int_equal(through_begin(t, &guest, &host, &(struct through_source){NULL, more}), 0);
 }
 
 static const struct account *divide(const struct account *a)
@@ -197,6 +206,63 @@ static void needs_an_overlap(void **state)
 	assert_int_equal(divide(&a)->host_nothing_ns, US / 2);
 }
 
+/* Nobody knows that nothing was there in a gap of a thread's recording. */
+static void trusts_no_recording_with_holes(void **state)
+{
+	struct account a;
+
+	(void)state;
+	draw_gaps(1, "CPU 3/KVM");
+	host.cpu[0].unpaired = 1;
+	join();
+	a = all_outside(in_guest(9), gap[9].length_ns + 3 * US);
+	assert_int_equal(divide(&a)->host_not_covered_ns, 4 * US);
+	a = all_outside(in_guest(9) + 3 * MS, 300 * US);
+	assert_int_equal(divide(&a)->host_nothing_ns, 0);
+	assert_int_equal(divide(&a)->host_not_covered_ns, 300 * US);
+	end(NULL);
+}
+
+/* Windows with more pieces than are kept together: the older ones go, and it is said so. */
+static void keeps_so_many_pieces(void **state)
+{
+	enum { PIECES = 300000 };
+	struct piece *p = calloc(PIECES, sizeof(*p));
+	struct account a = all_outside(in_guest(4), gap[4].length_ns);
+
+	(void)state;
+	more(NULL, UINT64_MAX);
+	for (uint32_t i = 0; i < 2; i++)
+		through_window(t, 0,
+			       &(struct account){.start_ns = COVERED + (9000 + i) * MS,
+						 .duration_ns = US,
+						 .pieces = p,
+						 .npieces = PIECES});
+	assert_int_equal(divide(&a)->host_not_covered_ns, a.outside_ns);
+	free(p);
+}
+
+/* A thread has the name of CPU 4, and gaps of its own: it is another guest's. */
+static void sees_names_of_other_guests(void **state)
+{
+	(void)state;
+	draw_gaps(2, "CPU 3/KVM");
+	strcpy(host.cpu[1].comm, "CPU 4/KVM");
+	for (uint32_t i = 0; i < GAPS; i++) {
+		struct account a = all_outside(in_guest(i) + MS + below(MS), MS + below(MS));
+
+		through_guest(t, 1, &a);
+		a = all_outside(gap[i].start_ns + 3 * MS + below(MS), MS + below(MS));
+		through_host(t, 1, &a);
+	}
+	assert_int_equal(through_match(t, &guest, &host), 0);
+	assert_int_equal(through_found(t)->verdict, ALIGN_FOUND);
+	assert_int_equal(through_found(t)->lane[0], 0);
+	assert_int_equal(through_found(t)->lane[1], THROUGH_NOBODY);
+	assert_non_null(strstr(through_found(t)->text, "1 of 2 CPUs"));
+	end(NULL);
+}
+
 /* Threads without names, whose gaps tell; of too many, which are not all tried, no one is taken. */
 static void finds_threads_by_their_gaps(void **state)
 {
@@ -253,6 +319,9 @@ int main(void)
 		TEST(says_what_is_not_known),
 		TEST(leaves_the_guests_own_time),
 		TEST(needs_an_overlap),
+		TEST(keeps_so_many_pieces),
+		cmocka_unit_test(trusts_no_recording_with_holes),
+		cmocka_unit_test(sees_names_of_other_guests),
 		cmocka_unit_test(finds_threads_by_their_gaps),
 		cmocka_unit_test(says_why_no_thread_is_found),
 		cmocka_unit_test(knows_the_threads_of_vcpus),
