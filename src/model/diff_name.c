@@ -55,9 +55,10 @@ static bool numbered_name(const char *text, char name[DIFF_NAME])
 
 void diff_name(const struct source *s, bool keep_cpus, char name[DIFF_NAME])
 {
+	enum source_kind kind = s->kind == SOURCE_HOST ? s->host_kind : s->kind;
 	const char *slash = strrchr(s->name, '/');
 
-	if (!s->name[0] && (s->kind == SOURCE_IRQ || s->kind == SOURCE_VECTOR))
+	if (!s->name[0] && !s->rest && (kind == SOURCE_IRQ || kind == SOURCE_VECTOR))
 		snprintf(name, DIFF_NAME, "%u", s->id);
 	else if (s->kind == SOURCE_THREAD &&
 		 (worker_name(s->name, keep_cpus, name) || numbered_name(s->name, name)))

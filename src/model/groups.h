@@ -80,8 +80,9 @@ struct cpu_group {
 	struct spread hiccups; /* number of hiccups of a CPU */
 	struct spread lost_each_ns;                  /* time of a CPU's hiccups */
 	struct spread longest_ns, p99_ns, median_ns; /* lengths of the hiccups */
-	uint64_t total_ns, attributed_ns, edge_ns, lost_ns, outside_ns; /* sums over all its CPUs */
-	struct group_source *source;                                    /* owned; by falling time */
+	/* Sums over all its CPUs. */
+	uint64_t total_ns, attributed_ns, edge_ns, lost_ns, host_ns, outside_ns;
+	struct group_source *source; /* owned; by falling time */
 	uint32_t nsources;
 	struct group_series *series; /* owned; series that have values, in the first CPU's order */
 	uint32_t nseries;

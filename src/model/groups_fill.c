@@ -73,6 +73,7 @@ static void fill_figures(struct cpu_group *g, const struct view *v, double *valu
 		g->attributed_ns += c->attributed_ns;
 		g->edge_ns += c->edge_ns;
 		g->lost_ns += c->lost_ns;
+		g->host_ns += c->host_ns;
 		g->outside_ns += c->outside_ns;
 	}
 }
@@ -142,6 +143,8 @@ static void keep_common(struct group_source *s, const struct group_row *r)
 		snprintf(s->who.name, sizeof(s->who.name), "%.*s", SOURCE_NAME - 1, r->name);
 	if (s->who.id != r->source->id)
 		s->who.id = KIND_IDS;
+	if (s->who.host_cpu != r->source->host_cpu)
+		s->who.host_cpu = SOURCE_CPUS;
 	if (!same_text(s->who.advice, r->source->advice)) {
 		s->who.advice = NULL;
 		s->differs = true;

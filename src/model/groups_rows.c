@@ -47,6 +47,7 @@ static int compare_name(const struct group_row *x, const struct group_row *y)
 	const struct source *a = x->source, *b = y->source;
 	int order = (a->kind > b->kind) - (a->kind < b->kind);
 
+	order = order ? order : (a->host_kind > b->host_kind) - (a->host_kind < b->host_kind);
 	order = order ? order : a->kernel_thread - b->kernel_thread;
 	order = order ? order : a->rest - b->rest;
 	order = order ? order : strcmp(x->name, y->name);

@@ -31,6 +31,8 @@ static int compare_key(const struct entry *x, const struct entry *y)
 		return x->view < y->view ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
+	if (a->host_kind != b->host_kind)
+		return a->host_kind < b->host_kind ? -1 : 1;
 	if (a->id != b->id)
 		return a->id < b->id ? -1 : 1;
 	if (a->kernel_thread != b->kernel_thread)

@@ -58,6 +58,15 @@ static void write_evidence(const struct html *h, const struct cpu *c)
 	end_row(out);
 }
 
+static void kind_row(const struct html *h, unsigned kind, uint64_t ns, uint64_t whole)
+{
+	fputs("<div><dt>", h->out);
+	html_kind(h, kind);
+	fputs("</dt><dd>", h->out);
+	html_share(h->out, ns, whole);
+	end_row(h->out);
+}
+
 static void write_records(const struct html *h, const struct cpu *c)
 {
 	FILE *out = h->out;
@@ -73,11 +82,9 @@ static void write_records(const struct html *h, const struct cpu *c)
 		html_share(out, c->lost_ns, c->hiccups.sum);
 		end_row(out);
 	}
-	fputs("<div><dt>", out);
-	html_kind(h, SOURCE_OUTSIDE);
-	fputs("</dt><dd>", out);
-	html_share(out, c->outside_ns, c->hiccups.sum);
-	end_row(out);
+	if (c->host_ns)
+		kind_row(h, SOURCE_HOST, c->host_ns, c->hiccups.sum);
+	kind_row(h, SOURCE_OUTSIDE, c->outside_ns, c->hiccups.sum);
 	begin_row(out, "longest edge beside an interrupt");
 	html_ns(out, c->bounds.irq_ns);
 	if (c->edge_seen.samples < EDGE_SAMPLES_FEW && !h->view->run.watch)

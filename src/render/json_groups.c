@@ -51,6 +51,8 @@ static void write_time(struct json *j, const struct cpu_group *g)
 	json_u64(j, "edge_ns", g->edge_ns);
 	json_u64(j, "not_recorded_ns", g->lost_ns);
 	json_u64(j, "outside_ns", g->outside_ns);
+	if (g->host_ns)
+		json_u64(j, "host_ns", g->host_ns);
 	json_end(j);
 }
 

@@ -265,6 +265,8 @@ int markdown_cpu(const struct view *v, uint32_t i, FILE *out)
 			percent(s->edge_ns, h->sum, b, sizeof(b)));
 	if (s->lost_ns)
 		fprintf(out, ", " NOT_RECORDED " %s %%", percent(s->lost_ns, h->sum, d, sizeof(d)));
+	if (s->host_ns)
+		fprintf(out, ", host %s %%", percent(s->host_ns, h->sum, d, sizeof(d)));
 	if (v->run.traced)
 		fprintf(out, ", %s %s %%", rest_of(v, rest),
 			percent(s->outside_ns, h->sum, d, sizeof(d)));

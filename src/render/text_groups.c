@@ -168,6 +168,8 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 			add_part(&f, "edge", g->edge_ns, g->total_ns);
 		if (g->lost_ns)
 			add_part(&f, NOT_RECORDED, g->lost_ns, g->total_ns);
+		if (g->host_ns)
+			add_part(&f, "host", g->host_ns, g->total_ns);
 		add_part(&f, text_safe(view_rest(p->view), text), g->outside_ns, g->total_ns);
 	}
 	if (p->view->run.traced) {

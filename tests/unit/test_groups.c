@@ -64,6 +64,44 @@ static void expect(const char *want)
 	assert_string_equal(got, want);
 }
 
+/* The newest row of a lane is of this kind, on this CPU of the host. */
+static void on_host(uint32_t lane, enum source_kind kind, uint32_t cpu)
+{
+	const struct sources *t = &v.cpu[lane].sources;
+
+	t->row[t->count - 1]->host_kind = kind;
+	t->row[t->count - 1]->host_cpu = 1 + cpu;
+	v.cpu[lane].host_ns += t->row[t->count - 1]->net.sum;
+}
+
+/* Sources of the host: by their kind there, and nameless interrupts by their number. */
+static void test_hosts_sources(void **state)
+{
+	const struct cpu_group *g;
+
+	(void)state;
+	for (uint32_t i = 0; i < CPUS; i++) {
+		add(i, SOURCE_HOST, 9, "", 10, 4000);
+		on_host(i, SOURCE_IRQ, 3);
+		add(i, SOURCE_HOST, 10, "", 10, 3000);
+		on_host(i, SOURCE_IRQ, i);
+		add(i, SOURCE_HOST, 0, "x", 10, 2000);
+		on_host(i, SOURCE_SOFTIRQ, 3);
+		add(i, SOURCE_HOST, 1, "x", 10, 1000);
+		on_host(i, SOURCE_VECTOR, 3);
+	}
+	expect("4-9");
+	g = &v.groups.row[0];
+	assert_int_equal(g->host_ns, CPUS * 10 * 10000);
+	assert_int_equal(g->nsources, 5);
+	for (uint32_t i = 1; i < 5; i++)
+		assert_int_equal(g->source[i].total_ns, CPUS * 10 * 1000 * (5 - i));
+	assert_int_equal(g->source[1].who.host_cpu, 1 + 3);
+	assert_int_equal(g->source[2].who.host_cpu, SOURCE_CPUS);
+	assert_true(group_has(&g->source[3], v.cpu[5].sources.row[3]));
+	assert_false(group_has(&g->source[3], v.cpu[5].sources.row[4]));
+}
+
 static void test_all_alike(void **state)
 {
 	(void)state;
@@ -341,6 +379,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_all_alike, begin, end),
+		cmocka_unit_test_setup_teardown(test_hosts_sources, begin, end),
 		cmocka_unit_test_setup_teardown(test_workload, begin, end),
 		cmocka_unit_test_setup_teardown(test_threads, begin, end),
 		cmocka_unit_test_setup_teardown(test_rare_and_long, begin, end),
