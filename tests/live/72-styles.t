@@ -208,7 +208,9 @@ PEERS = {  # command line: (the awk or sed line, the shape of what it prints)
         ("awk '/^Test completed/ {{ t = 1 }} t && /Maximum:/ {{ print $2, $3 }}'",
          r"\d+ \(us\)"),
     "cyclictest -mnq -a {cpu} -t 1 -i 10000 -l 20 --laptop":
-        ("awk '/^T:/ {{ sub(/.*Min:/, \"\"); print $1, $5, $NF }}'", r"\d+ \d+ \d+"),
+        # a value of five digits follows its colon without a blank, as cyclictest prints it
+        ("awk '/^T:/ {{ gsub(/[A-Za-z]+:/, \" \"); print $(NF-3), $(NF-1), $NF }}'",
+         r"\d+ \d+ \d+"),
     "cyclictest -a {cpu} -h 400 -q -l 20 -i 10000 --default-system":
         ("grep -v -e '^#' -e '^$' | wc -l", "400"),
     "pingpong --pin 0 {other} --pin 1 {cpu} -n 2000 -k 10 --pipe":
