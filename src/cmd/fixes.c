@@ -14,6 +14,12 @@
 #include "base/units.h"
 #include "collect/knobs.h"
 
+/* True when the fix is about one thread or one interrupt. */
+static bool needs_number(const struct cause *c)
+{
+	return c->knob.kind == KNOB_THREAD || (c->knob.kind && strstr(c->knob.path, "{irq}"));
+}
+
 int fixes_parse(char *const *words, int n, struct wish *wish, uint32_t *count)
 {
 	char id[8], why[256];
@@ -36,18 +42,12 @@ int fixes_parse(char *const *words, int n, struct wish *wish, uint32_t *count)
 					"an interrupt: %s",
 					word, why);
 		w->number = number;
-		if (number && w->cause->knob.kind != KNOB_THREAD &&
-		    !strstr(w->cause->knob.path ? w->cause->knob.path : "", "{irq}"))
+		if (number && !needs_number(w->cause))
 			return complain("%s is about no single thread or interrupt: leave out "
 					":%ld",
 					w->cause->id, number);
 	}
 	return 0;
-}
-
-static bool needs_number(const struct cause *c)
-{
-	return c->knob.kind == KNOB_THREAD || (c->knob.kind && strstr(c->knob.path, "{irq}"));
 }
 
 bool fixes_need_view(const struct wish *wish, uint32_t n)

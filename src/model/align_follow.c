@@ -41,21 +41,14 @@ uint32_t align_partner(const struct align_all *all, const struct align_event *e,
 {
 	const struct align_gaps *h = all->lane[e->lane].host;
 	uint64_t from = host_ns > far ? host_ns - far : 0;
-	uint32_t low = 0, high = h->n, best = ALIGN_NOBODY;
+	uint32_t best = ALIGN_NOBODY;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (h->gap[middle].start_ns < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < h->n && distance(h->gap[low].start_ns, host_ns) <= far; low++)
-		if (align_fits(e->length_ns, h->gap[low].length_ns) &&
-		    (best == ALIGN_NOBODY || distance(h->gap[low].start_ns, host_ns) <
+	for (uint32_t i = align_gaps_before(h, from);
+	     i < h->n && distance(h->gap[i].start_ns, host_ns) <= far; i++)
+		if (align_fits(e->length_ns, h->gap[i].length_ns) &&
+		    (best == ALIGN_NOBODY || distance(h->gap[i].start_ns, host_ns) <
 						     distance(h->gap[best].start_ns, host_ns)))
-			best = low;
+			best = i;
 	return best;
 }
 

@@ -74,7 +74,7 @@ void align_gaps_add(struct align_gaps *g, uint64_t start_ns, uint64_t length_ns)
 
 /* ---- one lane ---- */
 
-static uint32_t gaps_before(const struct align_gaps *g, uint64_t ns)
+uint32_t align_gaps_before(const struct align_gaps *g, uint64_t ns)
 {
 	uint32_t low = 0, high = g->n;
 
@@ -95,13 +95,15 @@ uint32_t align_common(const struct alignment *a, const struct align_lane *lane, 
 	uint32_t guest = 0, host = 0, common = 0;
 
 	for (uint32_t i = 0; i < a->npieces; i++) {
-		uint32_t first = gaps_before(lane->guest, a->piece[i].from_ns);
-		uint32_t end = gaps_before(lane->guest, a->piece[i].to_ns);
+		uint32_t first = align_gaps_before(lane->guest, a->piece[i].from_ns);
+		uint32_t end = align_gaps_before(lane->guest, a->piece[i].to_ns);
 		uint64_t from = 0, to = 0, at;
 
 		align_host_time(a, a->piece[i].from_ns, &from);
 		align_host_time(a, a->piece[i].to_ns, &to);
-		host += to > from ? gaps_before(lane->host, to) - gaps_before(lane->host, from) : 0;
+		host += to > from ? align_gaps_before(lane->host, to) -
+					    align_gaps_before(lane->host, from)
+				  : 0;
 		guest += end > first ? end - first : 0;
 		for (uint32_t k = first; k < end; k++) {
 			const struct align_gap *g = &lane->guest->gap[k];

@@ -4,6 +4,7 @@
 #define CULPRIT_RENDER_DIFF_H
 
 #include <stdio.h>
+#include "base/json.h"
 #include "model/diff.h"
 #include "render/render.h"
 
@@ -15,9 +16,11 @@ enum diff_format { DIFF_TEXT, DIFF_MARKDOWN, DIFF_JSON };
 int render_diff(const struct diff *d, const char *const *names, enum diff_format format,
 		const struct render_options *options, FILE *out);
 
-/* ---- for render_diff ---- */
+/* ---- for render_diff and its kin ---- */
 
 int render_diff_json(const struct diff *d, const char *const *names, FILE *out);
+/* Writes {"value","low","high"} under this key. */
+void render_diff_json_ratio(struct json *j, const char *key, const struct ratio *r);
 void render_diff_lengths(const struct diff *d, unsigned width, FILE *out);
 
 /* "kworker/3:* > vmstat_update", "irq 36", escaped. Returns buf. */

@@ -51,7 +51,7 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 	json_end(j);
 }
 
-static void write_ratio(struct json *j, const char *key, const struct ratio *r)
+void render_diff_json_ratio(struct json *j, const char *key, const struct ratio *r)
 {
 	json_object_flat(j, key);
 	json_double(j, "value", r->value, 6);
@@ -77,8 +77,8 @@ static void write_cells(struct json *j, const struct diff *d, const struct diff_
 		json_u64(j, "p999_ns", c->p999_ns);
 		json_u64(j, "max_ns", c->max_ns);
 		if (k) {
-			write_ratio(j, "count_ratio", &c->count_ratio);
-			write_ratio(j, "time_ratio", &c->time_ratio);
+			render_diff_json_ratio(j, "count_ratio", &c->count_ratio);
+			render_diff_json_ratio(j, "time_ratio", &c->time_ratio);
 			json_string(j, "verdict", diff_verdict_name(c->verdict));
 		}
 		json_array_flat(j, "bins");
@@ -135,7 +135,7 @@ static void write_figures(struct json *j, const struct diff_series *s, uint32_t 
 		else
 			json_null(j, "ns");
 		if (k) {
-			write_ratio(j, "ratio", &v->ratio);
+			render_diff_json_ratio(j, "ratio", &v->ratio);
 			json_string(j, "verdict",
 				    v->verdict < 0 ? NULL : diff_verdict_name(v->verdict));
 		}

@@ -5,15 +5,6 @@
 #include "render/diff.h"
 #include "render/tried.h"
 
-static void write_ratio(struct json *j, const char *key, const struct ratio *r)
-{
-	json_object_flat(j, key);
-	json_double(j, "value", r->value, 6);
-	json_double(j, "low", r->low, 6);
-	json_double(j, "high", r->high, 6);
-	json_end(j);
-}
-
 /* The two sides of a source, of several, or of all hiccups. */
 static void write_cells(struct json *j, const struct diff_cell *c)
 {
@@ -26,8 +17,8 @@ static void write_cells(struct json *j, const struct diff_cell *c)
 		json_u64(j, "max_ns", c[k].max_ns);
 		json_end(j);
 	}
-	write_ratio(j, "count_ratio", &c[1].count_ratio);
-	write_ratio(j, "time_ratio", &c[1].time_ratio);
+	render_diff_json_ratio(j, "count_ratio", &c[1].count_ratio);
+	render_diff_json_ratio(j, "time_ratio", &c[1].time_ratio);
 	json_string(j, "verdict", diff_verdict_name(c[1].verdict));
 }
 
