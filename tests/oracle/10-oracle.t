@@ -11,9 +11,12 @@ held against it: no piece may be only in one of the two, functions and askers mu
 outside the kernel is only what the trace leaves, and where records were lost nothing is blamed for
 more than the trace has.
 
-Net times may differ by 5 us or 5 %, for one piece in a hundred by more: both probes stand at the
-same place, one behind the other, and a virtual machine is at times taken off its CPU between the
-two. Measured: one in 300 to one in 1,700.
+Net times may differ by 5 us or 5 %. Both probes stand at the same place, one behind the other, and
+a virtual machine is at times taken off its CPU between the two, so some differ by more: in 72 runs
+of the four loads on one such machine one piece in 650, of a run at most one in 54. By default,
+therefore, of each source with 20 net times or more half must be the same: were one in 20 different,
+more than was ever seen, that would be red in fewer than 2e-8 of its judgements. With LONG no more
+than one in a hundred may differ, which a busy host can break.
 """
 import math
 import os
@@ -39,8 +42,6 @@ if not others:
     skip_all("needs two CPUs")
 loads = measure.loads(lib.POKE, cpu, min(others), SECONDS)
 chosen = sys.argv[1:] or (loads if os.environ.get("LONG") else SHORT)
-if not sys.argv[1:] and not os.environ.get("LONG"):
-    skip_all("make oracle runs it: the kernel's own buffer overflows where others load the machine")
 try:
     bench = measure.Bench(cpu, others, lib.CULPRIT)
 except ring.Cannot as why:
@@ -99,9 +100,12 @@ def check(name, report, v):
          "outside the kernel is only what the trace leaves")
     none("blamed for more than the trace says, records lost",
          "where records were lost nothing is blamed for more")
+    ok(not (off := {source: n for source, n in v.times.items() if n[0] >= 20 and 2 * n[1] > n[0]}),
+       f"{name}: each source's net times are the same, but for thefts of the host", off)
     # One theft may hit several pieces of a hiccup, so hiccups are counted.
-    few(c["hiccups with another net time"], most((1 - NET_GOOD) * c["pieces"]),
-        "net times are the same", "net time")
+    if os.environ.get("LONG"):
+        few(c["hiccups with another net time"], most((1 - NET_GOOD) * c["pieces"]),
+            "net times are the same", "net time")
     # A request is noted before it is sent: no chance has a part in who asked.
     few(c["asker"] + c["asker that the trace does not have"], (1 - ASKER_GOOD) * c["askers"],
         "askers are the same", "asker",

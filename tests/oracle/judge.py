@@ -20,6 +20,7 @@ class Verdict:
         self.unjudged = collections.Counter()
         self.wrong = collections.defaultdict(list)
         self.asker_kinds = collections.Counter()
+        self.times = collections.defaultdict(lambda: [0, 0])  # source: compared net times, others
         self.records = 0, 0
 
     def fail(self, what, hiccup, *details):
@@ -34,6 +35,9 @@ class Verdict:
         self.asker_kinds += other.asker_kinds
         for what, rows in other.wrong.items():
             self.wrong[what] = (self.wrong[what] + rows)[:20]
+        for source, (compared, others) in other.times.items():
+            self.times[source][0] += compared
+            self.times[source][1] += others
 
 
 class Truth:
@@ -235,7 +239,12 @@ class Judge:
         self.short_ns += max(0, t.net - p["net_ns"])
         if t.unseen:
             self.v.unjudged[UPON_HIDDEN] += 1
-        elif not close_to(p["net_ns"], t.net):
+            return
+        same = close_to(p["net_ns"], t.net)
+        times = self.v.times[p["kind"], p["name"] if p["kind"] != "thread" else "", p["function"]]
+        times[0] += 1
+        times[1] += not same
+        if not same:
             self.v.fail("net time", h, short(p), f"trace {t.net} in {t.count}")
 
     def asker(self, h, p, t):
