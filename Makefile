@@ -160,7 +160,9 @@ MICROHTTPD ?= $(if $(STATIC),,$(shell $(if $(SYSROOT),PKG_CONFIG_LIBDIR=$(PKG_CO
 	$(PKG_CONFIG) --exists libmicrohttpd && echo yes))
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
-LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
+# poke's classes are a part of culprit selftest.
+POKE_SRC := $(filter-out tools/poke_program.c,$(wildcard tools/poke*.c))
+LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c $(POKE_SRC)
 MADE_SRC := $(O)/causes.c $(O)/topics.c $(O)/html_css.c $(O)/report_schema.c $(O)/perfetto.pb-c.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
 # A user who copies the binary need not have protobuf-c; distributions give -lprotobuf-c.
@@ -181,6 +183,7 @@ $(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 $(O)/src/collect/probes.o: $(O)/culprit.skel.h
+$(O)/src/cmd/noise.o: ALL_CFLAGS += -Itools
 
 # The commit that `culprit version` names. Nothing else is built again when it changes, and nothing
 # at all to install what was built.
@@ -237,8 +240,7 @@ $(O)/libpure.a: $(PURE_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-POKE_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard tools/poke*.c))
-$(O)/poke: $(POKE_OBJ)
+$(O)/poke: $(O)/tools/poke_program.o $(POKE_SRC:%.c=$(O)/%.o)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
 

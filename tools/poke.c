@@ -16,6 +16,7 @@
  * (after undoing its changes).
  */
 #include "poke.h"
+#include "poke_main.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -200,8 +201,9 @@ static int list(struct poke *pokes, size_t nr, bool check)
 static const char usage[] =
 	"usage: poke CLASS -c CPU [-n COUNT] [-l LENGTH] [-g GAP|LO-HI] [-p PERIOD] [-P PRIO] [-H "
 	"CPU] [--seed S]\n"
-	"       poke mix -c CPU [-n COUNT of each class] [--classes a,b,c] [the same options]: all "
-	"but fifo-switch, or these\n"
+	"       poke mix -c CPU [-n COUNT of each class] [--classes a,b,c [--able]] [the same "
+	"options]: "
+	"all but fifo-switch, or these; --able: of these, those that this machine can make\n"
 	"       poke list [--check -c CPU]\n"
 	"Makes known noise on CPU, controlled from another CPU, and prints what it did as JSON "
 	"lines.\n"
@@ -219,21 +221,21 @@ static const char usage[] =
 
 struct args {
 	const char *what, *gap, *classes;
-	bool check, listing, mix;
+	bool check, listing, mix, able;
 	struct poke_conf conf;
 };
 
 static void parse_options(int argc, char **argv, struct args *args)
 {
-	static const struct option longs[] = {{"seed", required_argument, NULL, 's'},
-					      {"classes", required_argument, NULL, 'C'},
-					      {"check", no_argument, NULL, 'k'},
-					      {"help", no_argument, NULL, 'h'},
-					      {0}};
+	static const struct option longs[] = {
+		{"seed", required_argument, NULL, 's'}, {"classes", required_argument, NULL, 'C'},
+		{"able", no_argument, NULL, 'a'},       {"check", no_argument, NULL, 'k'},
+		{"help", no_argument, NULL, 'h'},       {0}};
 	struct poke_conf *conf = &args->conf;
 	int opt;
 
 	opterr = 0;
+	optind = 1;
 	while ((opt = getopt_long(argc, argv, "c:n:l:g:p:P:H:h", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'c':
@@ -263,6 +265,9 @@ static void parse_options(int argc, char **argv, struct args *args)
 		case 'C':
 			args->classes = optarg;
 			break;
+		case 'a':
+			args->able = true;
+			break;
 		case 'k':
 			args->check = true;
 			break;
@@ -290,6 +295,8 @@ static void check_args(struct args *args)
 
 	if (args->classes && !args->mix)
 		die(1, "--classes goes with mix");
+	if (args->able && !args->classes)
+		die(1, "--able goes with --classes");
 	if (args->check && !args->listing)
 		die(1, "--check goes with list");
 	if (conf->cpu < 0 && (args->check || !args->listing))
@@ -338,7 +345,7 @@ static size_t choose(struct poke *pokes, const struct args *args)
 	return nr;
 }
 
-int main(int argc, char **argv)
+int poke_main(int argc, char **argv)
 {
 	struct args args = {
 		.gap = "20ms",
@@ -360,7 +367,8 @@ int main(int argc, char **argv)
 	if (args.check || !args.listing)
 		settle(&args.conf);
 	rc = args.listing ? list(pokes, nr, args.check)
-			  : run(args.what, pokes, nr, &args.conf, args.mix && !args.classes);
+			  : run(args.what, pokes, nr, &args.conf,
+				args.mix && (!args.classes || args.able));
 	if (fflush(stdout) || ferror(stdout))
 		die(1, "cannot write the log: %s", strerror(errno));
 	for (size_t i = 0; i < nr; i++)

@@ -28,7 +28,14 @@ void log_config(const char *what, const struct poke_conf *conf, const struct pok
 			comma = ",";
 		}
 	}
-	printf("],\"cpu\":%d,\"control_cpu\":%d,\"count\":%ld,\"length_ns\":%llu,\"gap_ns\":[%llu,%"
+	printf("],\"why\":{");
+	for (size_t i = 0, some = 0; i < nr; i++) {
+		if (!pokes[i].why[0])
+			continue;
+		printf("%s\"%s\":", some++ ? "," : "", pokes[i].class->name);
+		print_string(pokes[i].why);
+	}
+	printf("},\"cpu\":%d,\"control_cpu\":%d,\"count\":%ld,\"length_ns\":%llu,\"gap_ns\":[%llu,%"
 	       "llu],\"period_ns\":%llu,\"seed\":%llu,\"pid\":%d,\"start_ns\":%llu}\n",
 	       conf->cpu, conf->control_cpu, conf->count, (unsigned long long)conf->length_ns,
 	       (unsigned long long)conf->gap_lo_ns, (unsigned long long)conf->gap_hi_ns,

@@ -57,6 +57,7 @@ struct command {
 	ROW(audit) \
 	ROW(try) \
 	ROW(explain) \
+	ROW(selftest) \
 	ROW(top) \
 	ROW(watch) \
 	ROW(sleep) \

@@ -48,6 +48,9 @@ __attribute__((format(printf, 2, 3))) void text_line(const struct page *p, const
 /* Writes a CPU with its table. index: the CPU's in the view. */
 void text_cpu(const struct page *p, uint32_t index);
 
+/* Writes the kernel's counters beside what was traced: those that differ one by one. */
+void text_closure(const struct page *p, const struct cpu *c);
+
 /* Begins a paragraph; what follows on its first line is added to the flow. */
 void text_heading(const struct page *p, const char *text, struct flow *f);
 

@@ -203,7 +203,6 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 			  text_safe(c->ended, text));
 }
 
-/* Writes the kernel's counters: one line when all agree, else those that differ. */
 static void write_evidence(const struct page *p, const struct cpu *c)
 {
 	char a[32];
@@ -226,7 +225,7 @@ static void write_evidence(const struct page *p, const struct cpu *c)
 	flow_end(&f);
 }
 
-static void write_closure(const struct page *p, const struct cpu *r)
+void text_closure(const struct page *p, const struct cpu *r)
 {
 	uint32_t differ = 0;
 
@@ -338,7 +337,7 @@ void text_cpu(const struct page *p, uint32_t i)
 	if (c->hiccups.count)
 		text_sources(p, i);
 	write_evidence(p, c);
-	write_closure(p, c);
+	text_closure(p, c);
 	write_ticks(p, &c->ticks);
 	if (p->view->run.windows && p->view->run.traced && !p->view->run.watch)
 		write_beside(p, i);

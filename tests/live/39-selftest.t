@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""culprit selftest makes noise of each class of poke's that this machine can make, names it, and
+leaves nothing behind, however it ends.
+
+That a class is named is judged as tests/live/20-poke.t judges it."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import lib
+from lib import culprit, diag, done, is_, ok
+
+lib.need_bpf()
+cpu = lib.pick_target()
+MIGRATION = "/proc/sys/kernel/timer_migration"
+before = lib.read(MIGRATION)
+
+r = culprit("selftest", "-c", str(cpu), "-f", "json", "-q", timeout=90)
+told = json.loads(r.out) if r.out else {}
+classes = {c["class"]: c for c in told.get("classes", [])}
+listed = subprocess.run([lib.POKE, "list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+is_(list(classes), [line.split()[0] for line in listed.splitlines()],
+    "its classes are those of poke")
+for name, c in classes.items():
+    if c["why_not"]:
+        diag(f"{name}: {c['why_not']}")
+made = [c for c in classes.values() if c["made"]]
+ok(len(made) >= 10 and all(c["made"] >= 25 for c in made), "it makes noise of most classes", told)
+is_([c for c in made if c["verdict"] != "named"], [], "and names all of them")
+is_((r.rc, told.get("whole"), told.get("missed")), (0, True, 0), "as its exit status says")
+ok(all(c["gaps_with"] > 0 and c["gaps_without"] > 0 and c["p10_with_ns"] > 0
+       for c in told["costs"]), "it tells what tracing costs", told["costs"])
+ok(r.seconds < 60, "within a minute", r.seconds)
+
+
+def ours(pid):
+    """Processes of its session."""
+    found = []
+    for p in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.getsid(int(p)) == pid:
+                found.append(p)
+        except OSError:
+            pass
+    return found
+
+
+for number, code in ((signal.SIGKILL, -9), (signal.SIGINT, 3)):
+    proc = lib.spawn("selftest", "-c", str(cpu), "-q")
+    time.sleep(3)  # wherever that is
+    proc.send_signal(number)
+    r = lib.finish(proc, 30)
+    if r.rc == 1 and "ended before the window opened" in r.err:
+        code = 1
+    is_(r.rc, code, f"{number.name}: the exit status")
+    end = time.monotonic() + 20
+    while (left := ours(proc.pid)) and time.monotonic() < end:
+        time.sleep(0.05)
+    is_((left, lib.read(MIGRATION)), ([], before), f"{number.name}: nothing is left")
+done()
