@@ -260,6 +260,11 @@ static uint64_t rank_of(const struct hist *h, double p)
 	return rank;
 }
 
+bool hist_reaches(const struct hist *h, double p)
+{
+	return (double)h->count * (1 - p / 100) > 1 - 1e-9;
+}
+
 /* The bucket that holds the value of this rank; *before = number of values in the buckets below it.
  */
 static uint32_t bucket_of_rank(const struct hist *h, uint64_t rank, uint64_t *before)

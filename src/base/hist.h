@@ -7,6 +7,7 @@
 #ifndef CULPRIT_HIST_H
 #define CULPRIT_HIST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hist_cell { /* a bucket that is not empty */
@@ -46,6 +47,9 @@ void hist_merge(struct hist *h, const struct hist *from);
  * when empty. p means its decimal: 99.9 of 1000 values is the 999th, though the double is a little
  * over 99.9. */
 uint64_t hist_percentile(const struct hist *h, double p);
+
+/* True when a value or more lies beyond this percentile: else it would just repeat the largest. */
+bool hist_reaches(const struct hist *h, double p);
 
 /* Median absolute deviation from the median, both by nearest rank, to the bucket's width (bucket
  * middles stand for their values). 0 when empty. */

@@ -233,6 +233,12 @@ char *format_percent(double percent, char *buf, size_t len)
 	return buf;
 }
 
+char *format_rate(double per_second, char *buf, size_t len)
+{
+	return per_second >= 999.5 ? format_count((uint64_t)(per_second + 0.5), buf, len)
+				   : format_percent(per_second, buf, len);
+}
+
 /* Days from 1970-01-01 to a date, month from 1, by the calendar's 400 years of 146,097 days, each
  * beginning with March. */
 static int64_t days_of(int64_t year, unsigned month, unsigned day)

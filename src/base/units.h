@@ -43,6 +43,10 @@ char *format_count(uint64_t n, char *buf, size_t len);
  * "97.4", "50", "0.0061", "100", "0", "<0.0001" for a smaller one above 0. Returns buf. */
 char *format_percent(double percent, char *buf, size_t len);
 
+/* How often a second, for people: "1,234" "61.3" "0.0167", as a percentage below 1,000. Returns
+ * buf. */
+char *format_rate(double per_second, char *buf, size_t len);
+
 /* UTC by ISO 8601, "2026-01-02T03:04:05.000000006Z", as ns since 1970. Reads up to nine decimals;
  * returns 0, or -EINVAL for all else. format_iso_time writes nine. */
 #define ISO_TIME 40

@@ -42,6 +42,20 @@ struct report_environment {
 };
 void report_environment(const struct view *v, struct report_environment *e);
 
+/* ---- a CPU's hiccups ---- */
+
+/* How often a second they came; -1: not known, as of a watched thread that may have slept. */
+double report_rate(const struct view *v, uint32_t index);
+
+/* The figures of their lengths, longest first: "worst", "p99.999" and "p99.99" where as many came,
+ * "p99", "median". Returns how many; none without hiccups. */
+#define REPORT_LENGTHS 5
+struct report_length {
+	const char *name;
+	uint64_t ns;
+};
+uint32_t report_lengths(const struct hist *hiccups, struct report_length length[REPORT_LENGTHS]);
+
 /* ---- a CPU's table ---- */
 
 /* A row: a source, the edge, or the sources without a row of their own. */

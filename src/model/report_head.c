@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/escape.h"
+#include "base/units.h"
 #include "model/redact.h"
 #include "model/report.h"
 #include "model/through.h"
@@ -65,4 +66,35 @@ void report_environment(const struct view *v, struct report_environment *e)
 	for (f = e->fact; f < e->fact + REPORT_FACTS; f++)
 		if (!f->text[0])
 			*f = (struct report_fact){f->name, "none", true};
+}
+
+/* ---- a CPU's hiccups ---- */
+
+double report_rate(const struct view *v, uint32_t index)
+{
+	const struct cpu *c = &v->cpu[index];
+
+	if (v->run.watch || !c->observed_ns)
+		return -1;
+	return (double)c->hiccups.count * NSEC_PER_SEC / (double)c->observed_ns;
+}
+
+uint32_t report_lengths(const struct hist *hiccups, struct report_length length[REPORT_LENGTHS])
+{
+	static const struct {
+		const char *name;
+		double p;
+	} lengths[REPORT_LENGTHS] = {{"worst", 100},
+				     {"p99.999", 99.999},
+				     {"p99.99", 99.99},
+				     {"p99", 99},
+				     {"median", 50}};
+	uint32_t n = 0;
+
+	for (int i = 0; hiccups->count && i < REPORT_LENGTHS; i++)
+		if (lengths[i].p <= 99.9 || lengths[i].p == 100 ||
+		    hist_reaches(hiccups, lengths[i].p))
+			length[n++] = (struct report_length){
+				lengths[i].name, hist_percentile(hiccups, lengths[i].p)};
+	return n;
 }

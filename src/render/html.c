@@ -13,6 +13,7 @@
  *   Worst hiccups           nested strips
  *   How it was measured     counters, losses, closure, what was not observed, environment
  */
+#include "base/units.h"
 #include "render/html.h"
 
 #include <ctype.h>
@@ -128,7 +129,11 @@ static void number(FILE *out, const char *name, uint64_t ns)
 
 static void write_hiccups(const struct html *h, const struct cpu *c)
 {
+	double rate = report_rate(h->view, c - h->view->cpu);
+	struct report_length length[REPORT_LENGTHS];
+	uint32_t n = report_lengths(&c->hiccups, length);
 	FILE *out = h->out;
+	char a[32];
 
 	fputs("<p class=\"big\">", out);
 	html_lost(out, h->view, c - h->view->cpu);
@@ -141,11 +146,13 @@ static void write_hiccups(const struct html *h, const struct cpu *c)
 	fputs("<dl><div><dt>hiccups</dt><dd>", out);
 	html_count(out, c->hiccups.count);
 	fputs("</dd></div>", out);
-	if (c->hiccups.count) {
-		number(out, "worst", c->hiccups.max);
-		number(out, "p99", hist_percentile(&c->hiccups, 99));
-		number(out, "median", hist_percentile(&c->hiccups, 50));
+	if (c->hiccups.count > 1 && rate >= 0) {
+		fputs("<div><dt>a second</dt><dd>", out);
+		fputs(format_rate(rate, a, sizeof(a)), out);
+		fputs("</dd></div>", out);
 	}
+	for (uint32_t i = 0; i < n; i++)
+		number(out, length[i].name, length[i].ns);
 	if (c->shorts.known) {
 		fputs("<div><dt>in shorter gaps, besides</dt><dd>", out);
 		html_share(out, c->shorts.total_ns, c->observed_ns);

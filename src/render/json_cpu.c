@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A CPU, or a watched thread, of the JSON report: its counters and its sources. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
 #include "model/owner.h"
+#include "model/report.h"
 #include "render/render.h"
 
 void render_who(struct json *j, const struct source *s)
@@ -210,10 +212,13 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 	return 0;
 }
 
-static void write_hiccups(struct json *j, const struct hist *h)
+static void write_hiccups(struct json *j, const struct view *v, uint32_t i)
 {
+	double rate = report_rate(v, i);
+
 	json_object(j, "hiccups");
-	render_numbers(j, h, 1);
+	render_numbers(j, &v->cpu[i].hiccups, 1);
+	json_double(j, "per_second", rate < 0 ? NAN : rate, 6);
 	json_end(j);
 }
 
@@ -344,7 +349,7 @@ int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 	render_shorts(j, &c->shorts);
 	write_loop(j, c);
 	render_series(j, c);
-	write_hiccups(j, &c->hiccups);
+	write_hiccups(j, v, i);
 	write_time(j, c);
 	write_records(j, c, i ? 0 : v->run.recursion_misses);
 	json_u64(j, "bookkeeping_ns", c->bookkeeping_ns);

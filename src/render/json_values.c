@@ -9,7 +9,8 @@ void render_numbers(struct json *j, const struct hist *h, unsigned per_ns)
 		const char *key;
 		double p;
 	} percentiles[] = {{"p20_ns", 20}, {"p50_ns", 50}, {"p80_ns", 80},
-			   {"p90_ns", 90}, {"p99_ns", 99}, {"p999_ns", 99.9}};
+			   {"p90_ns", 90}, {"p99_ns", 99}, {"p999_ns", 99.9},
+			   {"p9999_ns", 99.99}, {"p99999_ns", 99.999}};
 	unsigned half = per_ns / 2;
 
 	json_u64(j, "count", h->count);
@@ -19,8 +20,11 @@ void render_numbers(struct json *j, const struct hist *h, unsigned per_ns)
 	json_u64(j, "mean_ns", h->count ? h->sum / h->count / per_ns : 0);
 	json_u64(j, "mad_ns", (hist_mad(h) + half) / per_ns);
 	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
-		json_u64(j, percentiles[i].key,
-			 (hist_percentile(h, percentiles[i].p) + half) / per_ns);
+		if (percentiles[i].p > 99.9 && !hist_reaches(h, percentiles[i].p))
+			json_null(j, percentiles[i].key);
+		else
+			json_u64(j, percentiles[i].key,
+				 (hist_percentile(h, percentiles[i].p) + half) / per_ns);
 }
 
 /* Writes times too short for whole nanoseconds. */

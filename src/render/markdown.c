@@ -218,6 +218,20 @@ static int write_thread(const struct view *v, const struct cpu *c, FILE *out)
 	return 0;
 }
 
+/* "; 61.3 a second; the worst 15.0 us, p99 ..., median 9.00 us" */
+static void write_lengths(const struct view *v, uint32_t i, FILE *out)
+{
+	struct report_length length[REPORT_LENGTHS];
+	uint32_t n = report_lengths(&v->cpu[i].hiccups, length);
+	char a[32];
+
+	if (v->cpu[i].hiccups.count > 1 && report_rate(v, i) >= 0)
+		fprintf(out, "; %s a second", format_rate(report_rate(v, i), a, sizeof(a)));
+	for (uint32_t k = 0; k < n; k++)
+		fprintf(out, "%s %s %s", k ? "," : "; the", length[k].name,
+			format_ns(length[k].ns, a, sizeof(a)));
+}
+
 int markdown_cpu(const struct view *v, uint32_t i, FILE *out)
 {
 	const struct cpu *s = &v->cpu[i];
@@ -255,9 +269,7 @@ int markdown_cpu(const struct view *v, uint32_t i, FILE *out)
 		fputs(".\n", out);
 		return v->run.watch ? write_thread(v, s, out) : 0;
 	}
-	fprintf(out, "; the worst %s, p99 %s, median %s", format_ns(h->max, a, sizeof(a)),
-		format_ns(hist_percentile(h, 99), b, sizeof(b)),
-		format_ns(hist_percentile(h, 50), c, sizeof(c)));
+	write_lengths(v, i, out);
 	if (v->run.traced)
 		fprintf(out, "; %s %s %%, edge %s %%",
 			v->run.watch ? "seen by the kernel" : "attributed",

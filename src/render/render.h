@@ -112,7 +112,7 @@ void render_host(struct json *j, const struct host *h);
 /* Writes "short_gaps": {"from_ns","count","total_ns"}, or null. */
 void render_shorts(struct json *j, const struct short_gaps *s);
 
-/* Writes "count","total_ns", ... "p999_ns". per_ns: the histogram's units in a nanosecond. */
+/* Writes "count","total_ns", ... "p99999_ns". per_ns: the histogram's units in a nanosecond. */
 void render_numbers(struct json *j, const struct hist *h, unsigned per_ns);
 
 /* Writes "series", a workload's values of all its windows, with their bins. */

@@ -146,6 +146,16 @@ void text_unpaired(const struct page *p, uint64_t times)
 	flow_end(&f);
 }
 
+static void add_lengths(struct flow *f, const struct hist *hiccups)
+{
+	struct report_length length[REPORT_LENGTHS];
+	uint32_t n = report_lengths(hiccups, length);
+	char a[32];
+
+	for (uint32_t i = 0; i < n; i++)
+		flow_add(f, "%s %s", length[i].name, format_ns(length[i].ns, a, sizeof(a)));
+}
+
 static void write_cpu_head(const struct page *p, uint32_t i)
 {
 	const struct cpu *c = &p->view->cpu[i];
@@ -175,13 +185,13 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	} else {
 		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)),
 			 hiccups->count == 1 ? "" : "s");
+		if (hiccups->count > 1 && report_rate(p->view, i) >= 0)
+			flow_add(&f, "%s a second",
+				 format_rate(report_rate(p->view, i), a, sizeof(a)));
 		add_lost(&f, p->view, i);
 	}
-	if (hiccups->count && (!p->view->run.windows || p->view->run.watch)) {
-		flow_add(&f, "worst %s", format_ns(hiccups->max, a, sizeof(a)));
-		flow_add(&f, "p99 %s", format_ns(hist_percentile(hiccups, 99), a, sizeof(a)));
-		flow_add(&f, "median %s", format_ns(hist_percentile(hiccups, 50), a, sizeof(a)));
-	}
+	if (!p->view->run.windows || p->view->run.watch)
+		add_lengths(&f, hiccups);
 	flow_end(&f);
 	if (c->nseries)
 		text_series(p, c);

@@ -56,13 +56,6 @@ static const struct figure all[] = {{"count", COUNT},     {"mean", MEAN},   {"mi
 				    {"99.9", 99.9},       {"99.99", 99.99}, {"99.999", 99.999},
 				    {"99.9999", 99.9999}, {"max", MAX},     {0}};
 
-/* True of the far percentiles where less than one value lies beyond: they would just repeat the
- * longest. */
-static bool beyond(const struct hist *h, double percentile)
-{
-	return percentile > 99.9 && h->count * (1 - percentile / 100) < 1 - 1e-9;
-}
-
 /* several: MAX includes operations that were timed without being a value. */
 static void figure_cell(struct table *t, const struct series *s, double what, bool several)
 {
@@ -85,7 +78,7 @@ static void figure_cell(struct table *t, const struct series *s, double what, bo
 	else if (what == THAN)
 		table_cell(t, NULL,
 			   s->threshold_ns ? format_ns(s->threshold_ns, text, sizeof(text)) : "");
-	else if (beyond(&s->hist, what))
+	else if (what > 99.9 && !hist_reaches(&s->hist, what))
 		table_cell(t, NULL, "-");
 	else
 		value_cell(t, s, hist_percentile(&s->hist, what));

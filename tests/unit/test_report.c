@@ -252,6 +252,49 @@ static void test_thread_notes(void **state)
 	notes_are("counts and times of the whole thread are not known here: this is a part\n");
 }
 
+/* "worst 100 p99 99 ...", of so many hiccups of as many different lengths. */
+static const char *lengths_of(uint64_t n)
+{
+	static char text[160];
+	struct report_length length[REPORT_LENGTHS];
+	struct hist h;
+	size_t len = 0;
+
+	assert_int_equal(hist_init(&h, 10), 0);
+	for (uint64_t i = 1; i <= n; i++)
+		hist_add_n(&h, i <= n / 2 ? 1 : i == n ? 3 : 2, 1);
+	text[0] = '\0';
+	for (uint32_t i = 0, some = report_lengths(&h, length); i < some; i++)
+		len += snprintf(text + len, sizeof(text) - len, "%s %u ", length[i].name,
+				(unsigned)length[i].ns);
+	hist_free(&h);
+	return text;
+}
+
+static void test_far_percentiles_need_a_value_beyond(void **state)
+{
+	(void)state;
+	assert_string_equal(lengths_of(0), "");
+	assert_string_equal(lengths_of(9999), "worst 3 p99 2 median 2 ");
+	assert_string_equal(lengths_of(10000), "worst 3 p99.99 2 p99 2 median 1 ");
+	assert_string_equal(lengths_of(99999), "worst 3 p99.99 2 p99 2 median 2 ");
+	assert_string_equal(lengths_of(100000),
+			    "worst 3 p99.999 2 p99.99 2 p99 2 median 1 ");
+}
+
+static void test_rate(void **state)
+{
+	(void)state;
+	some(3, 0);
+	report.view.cpu[0].observed_ns = 2000000000;
+	assert_true(report_rate(&report.view, 0) == 1.5);
+	report.view.run.watch = true;
+	assert_true(report_rate(&report.view, 0) < 0);
+	report.view.run.watch = false;
+	report.view.cpu[0].observed_ns = 0;
+	assert_true(report_rate(&report.view, 0) < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +304,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_notes, begin, end),
 		cmocka_unit_test_setup_teardown(test_parts, begin, end),
 		cmocka_unit_test_setup_teardown(test_thread_notes, begin, end),
+		cmocka_unit_test_setup_teardown(test_rate, begin, end),
+		cmocka_unit_test(test_far_percentiles_need_a_value_beyond),
 		cmocka_unit_test(test_share),
 	};
 

@@ -355,6 +355,9 @@ static void test_format_percent(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++)
 		assert_string_equal(format_percent(cases[i].percent, buf, sizeof(buf)),
 				    cases[i].text);
+	assert_string_equal(format_rate(61.34, buf, sizeof(buf)), "61.3");
+	assert_string_equal(format_rate(999.4, buf, sizeof(buf)), "999");
+	assert_string_equal(format_rate(999.5, buf, sizeof(buf)), "1,000");
 	assert_string_equal(format_percent(97.4, buf, 3), "97");
 	assert_string_equal(format_percent((double)NAN, buf, sizeof(buf)), "nan");
 	assert_int_equal(strlen(format_percent(1.7e308, buf, sizeof(buf))), sizeof(buf) - 1);
