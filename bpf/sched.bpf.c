@@ -32,10 +32,13 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	c->thread.id = in;
 	c->thread.start_ns = in == c->sampler ? 0 : now;
-	if (in == c->sampler)
+	if (in == c->sampler) {
 		c->away_ns = 0;
-	else if (prev->pid == c->sampler)
+		if (sampler_sleeps && c->came_ns <= c->timer_ns)
+			c->came_ns = now; /* the first time since it was woken */
+	} else if (prev->pid == c->sampler) {
 		c->away_ns = now;
+	}
 	if (c->thread.start_ns)
 		note_arrival(c, next, now);
 	return 0;

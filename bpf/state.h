@@ -119,12 +119,17 @@ struct cpu_state {
 	__u64 switches;     /* times that the sampler was switched out */
 	__u64 khz_changes;  /* frequency changes of the CPU since the reader reset these to 0 */
 	__u32 khz_min, khz_max;
+	/* Times of a sampler that sleeps (sleeper.bpf.c): when the timer that woke it last began to
+	 * run, and when the sampler got the CPU after that. */
+	__u64 timer_ns, came_ns;
 	struct probe_state own;
 	/* Halves read; written by the reader, on a page of its own. */
 	__u64 tail[LEVELS] __attribute__((aligned(4096)));
 	struct record_half ring[RING_HALVES] __attribute__((aligned(4096)));
 };
 
+/* A sampler that has the place of its cursors reads the rest of what is before `own` there. */
+_Static_assert(__builtin_offsetof(struct cpu_state, cursor) == 0, "they come first");
 /* The sampler reads all cursors with one load (collect/sampler.h: cursors_t). */
 _Static_assert(__builtin_offsetof(struct cpu_state, cursor) % 16 == 0, "one load");
 _Static_assert(LEVELS * sizeof(__u32) == 16, "one load");
@@ -136,7 +141,7 @@ _Static_assert(__builtin_offsetof(struct probe_state, same) == 184, "no padding"
 _Static_assert(__builtin_offsetof(struct cpu_state, thread) == 24, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, head) == 96, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, khz_changes) == 176, "no padding");
-_Static_assert(__builtin_offsetof(struct cpu_state, own) == 192, "no padding");
+_Static_assert(__builtin_offsetof(struct cpu_state, own) == 208, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, tail) % 4096 == 0, "the reader's page");
 _Static_assert(__builtin_offsetof(struct cpu_state, ring) ==
 		       __builtin_offsetof(struct cpu_state, tail) + 4096,

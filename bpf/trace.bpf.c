@@ -16,6 +16,7 @@ struct watch_groups watch_groups SEC(".maps");
 const volatile int current_known = 0;
 const volatile __u32 at_preempt_count = 0, at_pcpu_hot = 0, at_runqueues = 0;
 const volatile bool count_is_wide = false;
+const volatile int sampler_sleeps = 0;
 volatile int gate = 0;
 volatile __u64 at_delayed_work_timer_fn = 0, at_unknown_nmi_error = 0;
 const volatile int states_apart = 0;

@@ -29,7 +29,8 @@ extern const volatile __u8 vector_of_irq[VECTOR_IRQS]; /* enum vector_id; 0: a d
 extern const volatile int watching;
 /* enum owners_in, and the id of that hierarchy of control groups */
 extern const volatile int owners_in, owners_hierarchy;
-extern volatile int gate; /* 1 while records are wanted */
+extern const volatile int sampler_sleeps; /* 1: wants to know when it was woken, and came */
+extern volatile int gate;                 /* 1 while records are wanted */
 /* addresses of the kernel's functions, before the window; 0: not known */
 extern volatile __u64 at_delayed_work_timer_fn, at_unknown_nmi_error;
 

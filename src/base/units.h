@@ -43,7 +43,7 @@ char *format_count(uint64_t n, char *buf, size_t len);
  * "97.4", "50", "0.0061", "100", "0", "<0.0001" for a smaller one above 0. Returns buf. */
 char *format_percent(double percent, char *buf, size_t len);
 
-/* How often a second, for people: "1,234" "61.3" "0.0167", as a percentage below 1,000. Returns
+/* A count a second for people: "1,234" "61.3" "0.0167", as a percentage below 1,000. Returns
  * buf. */
 char *format_rate(double per_second, char *buf, size_t len);
 

@@ -152,9 +152,10 @@ const struct opt_command sleep_usage = {
 	.name = "sleep",
 	.summary = "sleep and wake in turn, and say who made a wake-up late",
 	.about = "Sleeps on each CPU until a point in time, and measures how much later it ran: "
-		 "the wake-up latency, and the time from one wake-up to the next. Late wake-ups "
-		 "are explained: who ran instead, interrupts, exit from idle.\n\n" EXIT_STATUS(
-			 "2 --max-hiccup or --stop-on was crossed, "),
+		 "the wake-up latency, and the time from one wake-up to the next. The latency is "
+		 "divided: until its timer ran, until the thread had the CPU, until it ran on. "
+		 "Late wake-ups are explained: who ran instead, interrupts, exit from "
+		 "idle.\n\n" EXIT_STATUS("2 --max-hiccup or --stop-on was crossed, "),
 	.opts = sleep_opts,
 	.examples = sleep_examples,
 	.environment =
@@ -171,6 +172,18 @@ const struct opt_command sleep_usage = {
 static bool is_loaded(const struct wish *w)
 {
 	return w->workers[LOAD_CPU] || w->workers[LOAD_DISK] || w->workers[LOAD_NET];
+}
+
+/* Returns the exit code. */
+static int run_window(struct options *o)
+{
+	const char *names[SLEEP_SERIES];
+	struct workload workload = sleep_workload;
+
+	o->sleep.split = !o->command.measure.no_trace;
+	sleep_series(&o->sleep, names);
+	workload.series = names;
+	return workload_command_run(&o->command, &workload, &o->sleep);
 }
 
 /* Returns the exit code. */
@@ -201,7 +214,7 @@ static int run_loaded(struct options *o)
 	if (!load)
 		return EXIT_ERROR;
 	o->sleep.load = load_state(load);
-	code = workload_command_run(&o->command, &sleep_loaded_workload, &o->sleep);
+	code = run_window(o);
 	load_close(load);
 	return code;
 }
@@ -236,8 +249,7 @@ int cmd_sleep(int argc, char **argv)
 			return EXIT_ERROR;
 		}
 	}
-	code = is_loaded(&o.load) ? run_loaded(&o)
-				  : workload_command_run(&o.command, &sleep_workload, &o.sleep);
+	code = is_loaded(&o.load) ? run_loaded(&o) : run_window(&o);
 	if (fd >= 0)
 		close(fd); /* ends the request */
 	return code;

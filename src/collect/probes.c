@@ -25,7 +25,7 @@ struct probes {
 	struct culprit_bpf *skel;
 	struct cpus targets;
 	struct states states;
-	bool osnoise;                  /* wants the events of osnoise */
+	bool osnoise, timers;          /* wants these events: see probes_load */
 	const struct watched *watched; /* NULL: a sampler; set while loading */
 	struct bpf_link *link[PROBES_MAX];
 	uint32_t nlinks;
@@ -108,6 +108,8 @@ static bool is_wanted(const struct probes *p, const struct bpf_program *prog,
 
 	if (strstr(hook_of(prog), "_noise"))
 		return p->osnoise;
+	if (!strncmp(name, "sleeper_", strlen("sleeper_")))
+		return p->timers;
 	if (!p->watched)
 		return !watch;
 	if (!strncmp(name, "watch_fault", strlen("watch_fault")))
@@ -185,7 +187,6 @@ static void find_irq_vectors(struct probes *p)
 static int use_memory(struct probes *p)
 {
 	struct bpf_map *here = p->skel->maps.cpu_states, *not_here = p->skel->maps.cpu_states_apart;
-
 	bool apart = p->states.one;
 
 	p->skel->rodata->states_apart = apart;
@@ -214,7 +215,6 @@ static void choose_threads(struct probes *p, const struct kernel *k)
 static int load_for(struct probes *p, const struct kernel *k)
 {
 	uint16_t slot = 0;
-
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
 
 	/* For a type that the kernel lacks libbpf looks in all modules, which takes this
@@ -226,6 +226,7 @@ static int load_for(struct probes *p, const struct kernel *k)
 		return -errno;
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
+	p->skel->rodata->sampler_sleeps = p->timers;
 	choose_threads(p, k);
 	choose_programs(p, k);
 	find_context(p, k);
@@ -285,9 +286,10 @@ struct probes *probes_new(const struct cpus *targets)
 	return NULL;
 }
 
-int probes_load(struct probes *p, bool osnoise, const struct watched *watched)
+int probes_load(struct probes *p, bool osnoise, bool timers, const struct watched *watched)
 {
 	p->osnoise = osnoise;
+	p->timers = timers;
 	p->watched = watched;
 	complaining = p;
 	libbpf_set_print(keep_first_warning);

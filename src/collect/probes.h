@@ -27,9 +27,10 @@ struct watched {
 struct probes *probes_new(const struct cpus *targets);
 
 /* Loads the programs for which this kernel has tracepoints; attaches nothing yet. osnoise: also the
- * events of the kernel's osnoise tracer. watched: NULL, or threads to record on whatever target
+ * events of the kernel's osnoise tracer. timers: also what wakes a sampler that sleeps, into
+ * cpu_state.timer_ns and came_ns. watched: NULL, or threads to record on whatever target
  * they are. 0, or -1 with the reason said. */
-int probes_load(struct probes *p, bool osnoise, const struct watched *watched);
+int probes_load(struct probes *p, bool osnoise, bool timers, const struct watched *watched);
 void probes_close(struct probes *p); /* detaches all */
 
 /* Patches kernel text, which interrupts every CPU: before the window, never in it. 0, or -1 with

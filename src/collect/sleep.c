@@ -11,7 +11,30 @@
 /* Longest sleep without a check whether to stop. */
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
-enum { LATENCY, DELTA, LOADED }; /* LOADED: the same two again, under load */
+/* The parts of a latency: until its timer ran, from there until its thread had the CPU, and from
+ * there until it ran on. */
+enum part { LATENCY, DELTA, TIMER, WAKE, SWITCH, PARTS };
+
+uint32_t sleep_series(const struct sleep_options *o, const char *names[SLEEP_SERIES])
+{
+	static const char *const all[2][PARTS] = {
+		{"latency", "delta", "timer late", "wake late", "switch late"},
+		{"latency under load", "delta under load", "timer late under load",
+		 "wake late under load", "switch late under load"}};
+	uint32_t n = 0;
+
+	for (int load = 0; load <= !!o->load; load++)
+		for (int part = 0; part < (o->split ? PARTS : TIMER); part++)
+			names[n++] = all[load][part];
+	names[n] = NULL;
+	return n;
+}
+
+/* Distance to the series under load. */
+static int to_loaded(const struct sleep_options *o)
+{
+	return o->split ? PARTS : TIMER;
+}
 
 static int sleep_until(uint64_t ns)
 {
@@ -49,7 +72,7 @@ static int series_now(const struct work *w, uint64_t n)
 	if (o->samples && n >= o->samples / 2)
 		atomic_compare_exchange_strong(&o->load->phase, &not_yet, LOAD_WANTED);
 	phase = atomic_load_explicit(&o->load->phase, memory_order_relaxed);
-	return phase == LOAD_WANTED ? -1 : phase == LOAD_NONE ? 0 : LOADED;
+	return phase == LOAD_WANTED ? -1 : phase == LOAD_NONE ? 0 : to_loaded(o);
 }
 
 static void begin(struct work *w)
@@ -61,18 +84,40 @@ static void begin(struct work *w)
 		atomic_compare_exchange_strong(&o->load->begun, &not_yet, now_ns());
 }
 
+/* A sleep that has ended: due and over, ns, and the tick and the sequences around it. */
+struct slept {
+	uint64_t called, due, now, last, tick;
+	cursors_t cursors;
+};
+
+/* Enters the parts of a latency. A clock that is read elsewhere may be behind: no timer runs before
+ * it is due. */
+static void note_parts(struct work *w, int series, const struct slept *s)
+{
+	uint64_t timer, came;
+
+	if (!work_woken(w, s->called, &timer, &came) || came > s->now)
+		return;
+	timer = timer < s->due ? s->due : timer;
+	came = came < timer ? timer : came;
+	work_value(w, series + TIMER, timer - s->due);
+	work_value(w, series + WAKE, came - timer);
+	work_value(w, series + SWITCH, s->now - came);
+}
+
 /* Enters the values of a sleep. While learning, of both parts: one threshold holds for both. */
-static void note(struct work *w, int series, uint64_t due, uint64_t now, uint64_t tick,
-		 cursors_t cursors, uint64_t last)
+static void note(struct work *w, int series, const struct slept *s)
 {
 	const struct sleep_options *o = w->options;
+	int last = series + (w->learning && o->load ? to_loaded(o) : 0);
 
-	for (int part = series; part <= series + (w->learning && o->load ? LOADED : 0);
-	     part += LOADED) {
-		work_window(w, part + LATENCY, now - due, work_tick_of(w, due, tick, now), tick,
-			    cursors);
-		if (last)
-			work_value(w, part + DELTA, now - last);
+	for (int at = series; at <= last; at += to_loaded(o)) {
+		work_window(w, at + LATENCY, s->now - s->due,
+			    work_tick_of(w, s->due, s->tick, s->now), s->tick, s->cursors);
+		if (s->last)
+			work_value(w, at + DELTA, s->now - s->last);
+		if (o->split)
+			note_parts(w, at, s);
 	}
 }
 
@@ -81,58 +126,45 @@ static int run(struct work *w)
 	const struct sleep_options *o = w->options;
 	uint64_t interval = w->learning && o->interval_ns > WARM_INTERVAL_NS ? WARM_INTERVAL_NS
 									     : o->interval_ns;
-	uint64_t due = now_ns() + interval, last = 0;
+	struct slept s = {.due = now_ns() + interval};
 
 	begin(w);
 	for (uint64_t n = 0; work_going(w) && (w->learning || !o->samples || n < o->samples);) {
-		uint64_t now, tick;
-		cursors_t cursors;
 		int err, series = series_now(w, n);
 
-		if (!approach(w, due))
+		if (!approach(w, s.due))
 			break;
-		cursors = work_cursors(w);
-		now = now_ns();
+		s.cursors = work_cursors(w);
+		s.called = now_ns();
 		/* A relative call asks for the rest of the interval, and counts from its own
 		 * begin. */
-		if (o->relative && due > now) {
-			due = n ? now + interval : due;
-			err = sleep_for(due - now);
+		if (o->relative && s.due > s.called) {
+			s.due = n ? s.called + interval : s.due;
+			err = sleep_for(s.due - s.called);
 		} else {
-			err = sleep_until(due);
+			err = sleep_until(s.due);
 		}
-		tick = work_tick(w);
-		now = now_ns();
+		s.tick = work_tick(w);
+		s.now = now_ns();
 		if (err)
 			return work_failed(w, err, "clock_nanosleep");
 		if (series >= 0) {
-			note(w, series, due, now, tick, cursors, last);
+			note(w, series, &s);
 			n++;
 		}
-		last = series >= 0 ? now : 0;
-		due += interval;
-		if (due <=
-		    now) /* counts a sleep through whole intervals as one late wake-up, not many */
-			due = now + interval;
+		s.last = series >= 0 ? s.now : 0;
+		s.due += interval;
+		if (s.due <= s.now) /* counts a sleep through whole intervals as one late wake-up,
+				       not many */
+			s.due = s.now + interval;
 	}
 	return 0;
 }
 
-#define REST "timer late, or exit from idle"
-
-const struct workload sleep_loaded_workload = {
-	.name = "sleep",
-	.series = (const char *const[]){"latency", "delta", "latency under load",
-					"delta under load", NULL},
-	.rest = REST,
-	.warm = 64,
-	.run = run,
-};
-
 const struct workload sleep_workload = {
 	.name = "sleep",
-	.series = (const char *const[]){"latency", "delta", NULL},
-	.rest = REST,
+	.rest = "timer late, or exit from idle",
 	.warm = 64,
+	.timers = true,
 	.run = run,
 };

@@ -9,13 +9,19 @@
 
 struct sleep_options {
 	uint64_t interval_ns;
-	uint64_t samples;        /* for each CPU; 0: until the window ends */
-	bool relative;           /* clock_nanosleep for the interval, not until a time */
-	struct load_state *load; /* state of the load of sleep_loaded_workload */
+	uint64_t samples; /* for each CPU; 0: until the window ends */
+	bool relative;    /* clock_nanosleep for the interval, not until a time */
+	/* With a load, sleeps under it are series of their own, and sleeps while it starts are in
+	 * none; NULL: none. */
+	struct load_state *load;
+	bool split; /* each latency in parts as well: needs the probes */
 };
 
-/* Both take struct sleep_options. In the second one, sleeps under load are series of their own, and
- * sleeps while it starts are in none. */
-extern const struct workload sleep_workload, sleep_loaded_workload;
+/* Takes struct sleep_options; the caller sets its series to those of sleep_series. */
+extern const struct workload sleep_workload;
+
+/* Names the series of these options, and NULL behind them; returns how many. */
+#define SLEEP_SERIES 11
+uint32_t sleep_series(const struct sleep_options *o, const char *names[SLEEP_SERIES]);
 
 #endif

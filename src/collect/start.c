@@ -241,7 +241,7 @@ static int load_probes(struct collect *c, const struct collect_options *o)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (!(c->target[i].rings = rings_new(c->target[i].state)))
 			return complain("out of memory");
-	return probes_load(c->probes, o->osnoise, NULL);
+	return probes_load(c->probes, o->osnoise, o->workload && o->workload->timers, NULL);
 }
 
 static int attach_probes(struct collect *c)

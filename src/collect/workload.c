@@ -126,6 +126,19 @@ uint64_t work_tick_of(const struct work *w, uint64_t ns, uint64_t now_tick, uint
 	return now_tick + (int64_t)((int64_t)(ns - now_ns) / w->ns_per_tick);
 }
 
+bool work_woken(const struct work *w, uint64_t since_ns, uint64_t *timer_ns, uint64_t *came_ns)
+{
+	const volatile struct cpu_state *c = (const volatile void *)w->spin->cursors;
+
+	if (w->spin->cursors == &no_cursors)
+		return false;
+	*timer_ns = c->timer_ns;
+	*came_ns = c->came_ns;
+	if (*came_ns < *timer_ns) /* was woken before it had left the CPU */
+		*came_ns = *timer_ns;
+	return *timer_ns >= since_ns;
+}
+
 int work_failed(struct work *w, int err, const char *what)
 {
 	struct sampler_shm *l = w->spin->shm;

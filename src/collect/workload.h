@@ -38,6 +38,7 @@ struct workload {
 	const char *rest; /* name of a window's time that nothing explains: "the call itself" */
 	size_t shared_bytes;
 	uint32_t warm; /* windows to learn the threshold from */
+	bool timers;   /* asks work_woken() */
 	bool partners; /* the samplers wait for each other: when one is gone, all end */
 	/* Runs in culprit's process, before the samplers are forked; NULL: nothing to do. 0, or -1
 	 * with the reason said. */
@@ -85,6 +86,10 @@ void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t aft
 
 /* The tick at a time of CLOCK_MONOTONIC, from a reading of both clocks close by. */
 uint64_t work_tick_of(const struct work *w, uint64_t ns, uint64_t now_tick, uint64_t now_ns);
+
+/* The end of a sleep that began at since_ns, ns of CLOCK_MONOTONIC: when the timer that woke the
+ * sampler ran, and when the sampler got the CPU. False: nobody saw it. */
+bool work_woken(const struct work *w, uint64_t since_ns, uint64_t *timer_ns, uint64_t *came_ns);
 
 /* Reports what failed; returns -err. */
 int work_failed(struct work *w, int err, const char *what);

@@ -44,7 +44,7 @@ void report_environment(const struct view *v, struct report_environment *e);
 
 /* ---- a CPU's hiccups ---- */
 
-/* How often a second they came; -1: not known, as of a watched thread that may have slept. */
+/* Their number a second; -1: not known, as of a watched thread that may have slept. */
 double report_rate(const struct view *v, uint32_t index);
 
 /* The figures of their lengths, longest first: "worst", "p99.999" and "p99.99" where as many came,

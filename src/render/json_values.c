@@ -8,8 +8,8 @@ void render_numbers(struct json *j, const struct hist *h, unsigned per_ns)
 	static const struct {
 		const char *key;
 		double p;
-	} percentiles[] = {{"p20_ns", 20}, {"p50_ns", 50}, {"p80_ns", 80},
-			   {"p90_ns", 90}, {"p99_ns", 99}, {"p999_ns", 99.9},
+	} percentiles[] = {{"p20_ns", 20},      {"p50_ns", 50},       {"p80_ns", 80},
+			   {"p90_ns", 90},      {"p99_ns", 99},       {"p999_ns", 99.9},
 			   {"p9999_ns", 99.99}, {"p99999_ns", 99.999}};
 	unsigned half = per_ns / 2;
 

@@ -69,6 +69,14 @@ ok(0.3 * ran <= total(found) and total(found) - most <= took + 200000 * (len(log
 s = series(r.out)
 is_(cpu_of(report, cpu)["hiccups"]["count"], s["latency"]["longer"],
     "each late wake-up is a hiccup")
+# ---- the parts of a latency ----
+late, parts = s["latency"], [s[n] for n in ("timer late", "wake late", "switch late")]
+unseen = (late["count"] - parts[0]["count"]) * late["max_ns"]
+ok(0 < parts[0]["count"] <= late["count"] and len({p["count"] for p in parts}) == 1
+   and late["total_ns"] - unseen <= sum(p["total_ns"] for p in parts) <= late["total_ns"],
+   "until the timer ran, the thread had the CPU and ran on: together the latency", late, parts)
+ok(parts[1]["total_ns"] >= 0.3 * ran - unseen, "another thread makes the second of these long", ran,
+   parts)
 report = json.loads(sleep("-d", "300ms", "-i", "1ms", "-f", "json").out)
 is_(sources(report, cpu, name=re.compile("^poke")), [], "without poke it is not named")
 

@@ -278,8 +278,7 @@ static void test_far_percentiles_need_a_value_beyond(void **state)
 	assert_string_equal(lengths_of(9999), "worst 3 p99 2 median 2 ");
 	assert_string_equal(lengths_of(10000), "worst 3 p99.99 2 p99 2 median 1 ");
 	assert_string_equal(lengths_of(99999), "worst 3 p99.99 2 p99 2 median 2 ");
-	assert_string_equal(lengths_of(100000),
-			    "worst 3 p99.999 2 p99.99 2 p99 2 median 1 ");
+	assert_string_equal(lengths_of(100000), "worst 3 p99.999 2 p99.99 2 p99 2 median 1 ");
 }
 
 static void test_rate(void **state)
