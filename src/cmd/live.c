@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/memory.h"
 #include "collect/facts.h"
 #include "collect/host.h"
 
@@ -263,6 +264,7 @@ int live_run(struct live *l)
 	if (l->hiccup || (l->output && output_lines(l->output)) ||
 	    (l->limits && l->limits->stop_on.count))
 		hooks.hear = hear;
+	memory_returns();
 	measure_catch_signals();
 	notify_open(&l->notify);
 	if (l->last && l->last->last_ns) {

@@ -6,6 +6,7 @@
 #include "cmd/memory.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,13 @@ void memory_bound(uint64_t bytes)
 	if (limit.rlim_cur > bound)
 		limit.rlim_cur = bound;
 	setrlimit(RLIMIT_DATA, &limit);
+#endif
+}
+
+void memory_returns(void)
+{
+#ifdef M_MMAP_THRESHOLD /* glibc's */
+	mallopt(M_MMAP_THRESHOLD, MIB);
 #endif
 }
 

@@ -17,6 +17,10 @@ extern const struct opt memory_opts[];
  * --memory; 0: as its help says. */
 void memory_bound(uint64_t bytes);
 
+/* From here on what is freed in blocks of 1 MiB or more goes back to the kernel, for a command that
+ * runs for long: without this glibc keeps blocks of up to 32 MiB once one of them was freed. */
+void memory_returns(void);
+
 /* True when an allocation failed. */
 bool memory_is_out(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/holes.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +19,19 @@ void holes_clear(struct holes *h)
 	h->count = 0;
 }
 
+static bool has_row(struct holes_level *l)
+{
+	if (!l->row)
+		l->row = calloc(HOLES_MAX, sizeof(*l->row));
+	return l->row;
+}
+
 void holes_add(struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_ns)
 {
 	struct holes_level *l = &h->level[level];
 	struct hole *last;
 
-	if (start_ns >= end_ns)
-		return;
-	if (!l->row)
-		l->row = calloc(HOLES_MAX, sizeof(*l->row));
-	if (!l->row)
+	if (!has_row(l) || start_ns >= end_ns)
 		return;
 	last = l->count ? &l->row[l->count - 1] : NULL;
 	if (last && (start_ns <= last->end_ns || l->count == HOLES_MAX)) {
@@ -37,6 +41,21 @@ void holes_add(struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_
 	}
 	l->row[l->count++] = (struct hole){start_ns, end_ns};
 	h->count++;
+}
+
+void holes_add_first(struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_ns)
+{
+	struct holes_level *l = &h->level[level];
+
+	if (!l->count) {
+		holes_add(h, level, start_ns, end_ns);
+	} else if (end_ns >= l->row->start_ns || l->count == HOLES_MAX) {
+		l->row->start_ns = start_ns < l->row->start_ns ? start_ns : l->row->start_ns;
+	} else if (start_ns < end_ns) {
+		memmove(l->row + 1, l->row, l->count++ * sizeof(*l->row));
+		l->row[0] = (struct hole){start_ns, end_ns};
+		h->count++;
+	}
 }
 
 /* The first hole of a level that ends after `ns`. */

@@ -34,6 +34,9 @@ void holes_clear(struct holes *h);
  * forgets the earlier ones. */
 void holes_add(struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_ns);
 
+/* As holes_add, of one that begins before all holes of its level. */
+void holes_add_first(struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_ns);
+
 /* Time of [start, end) that lies in holes of this level and those above. */
 uint64_t holes_within(const struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_ns);
 

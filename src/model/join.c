@@ -60,14 +60,23 @@ uint32_t join_waiting(const struct join *j)
 }
 
 /* Moves the few records that are left to the begin of the ring: its far part is touched only when
- * many wait. */
+ * many wait. What a very long hiccup has made it grow by goes back. */
 static void rewind_ring(struct join *j)
 {
 	uint32_t n = join_waiting(j), first = j->first & (j->slots - 1);
+	bool shrinks = j->slots > JOIN_WAIT_MAX;
+	struct record *to = j->wait;
 
 	if (n > NEWEST || first < NEWEST || first + n > j->slots)
 		return;
-	memcpy(j->wait, join_place(j, j->first), n * sizeof(*j->wait));
+	if (shrinks && !(to = calloc(WAIT_FIRST, sizeof(*to))))
+		return;
+	memcpy(to, join_place(j, j->first), n * sizeof(*to));
+	if (shrinks) {
+		free(j->wait);
+		j->wait = to;
+		j->slots = WAIT_FIRST;
+	}
 	j->first = 0;
 	j->last = n;
 	j->looked = 0;
@@ -88,17 +97,59 @@ static bool grow(struct join *j)
 	return true;
 }
 
+/* ---- what goes without a hiccup ---- */
+
+/* Number of records missing right before this place of the hiccup's window. */
+static uint32_t missing_before(uint32_t seq, uint32_t done, uint32_t before)
+{
+	int32_t n = seq - ((int32_t)(done - before) > 0 ? done : before);
+
+	return n > 0 ? n - 1 : 0;
+}
+
+/* Counts a record as below the threshold. */
+static void drop_below(struct join *j, const struct record *r)
+{
+	if (j->intervals && (record_is_interval(r) || r->kind == RECORD_OSNOISE)) {
+		struct interval interval = interval_of(r, r->end_ns - r->start_ns);
+
+		intervals_push(j->intervals, &interval);
+	}
+	j->counts.below_threshold++;
+	if (!j->windows && r->end_ns - r->start_ns > j->threshold_ns + TOLERANCE_NS)
+		j->counts.mismatches++; /* a record this long must lie in a hiccup */
+}
+
+void join_pass(struct join *j, const struct record *r)
+{
+	j->done[r->level] = r->seq;
+	if (r->end_ns > j->done_ns[r->level])
+		j->done_ns[r->level] = r->end_ns;
+}
+
+void join_drop_first(struct join *j)
+{
+	const struct record *r = join_place(j, j->first++);
+
+	j->dropped_missing[r->level] +=
+		missing_before(r->seq, j->done[r->level], j->done[r->level]);
+	j->dropped[r->level] = r->seq;
+	j->dropped_ns[r->level] = r->end_ns;
+	drop_below(j, r);
+	join_pass(j, r);
+}
+
 /* Makes room in a ring that does not grow: one that is smaller than it should be loses its oldest
  * record. */
 static void make_room(struct join *j)
 {
 	if (j->slots == JOIN_WAIT_ALL)
 		join_relieve(j, 0);
-	if (join_waiting(j) == j->slots) {
-		join_drop_below(j, join_place(j, j->first));
-		join_pass(j, join_place(j, j->first++));
-	}
+	if (join_waiting(j) == j->slots)
+		join_drop_first(j);
 }
+
+/* ---- what comes ---- */
 
 /* Sorts by end; of two with the same end the inner one has the higher level. Records of one level
  * stay in the order of their places. */
@@ -173,18 +224,6 @@ static void check_sequence(struct join *j, const struct record *r, const struct 
 	j->counts.mismatches++;
 }
 
-void join_drop_below(struct join *j, const struct record *r)
-{
-	if (j->intervals && (record_is_interval(r) || r->kind == RECORD_OSNOISE)) {
-		struct interval interval = interval_of(r, r->end_ns - r->start_ns);
-
-		intervals_push(j->intervals, &interval);
-	}
-	j->counts.below_threshold++;
-	if (!j->windows && r->end_ns - r->start_ns > j->threshold_ns + TOLERANCE_NS)
-		j->counts.mismatches++; /* a record this long must lie in a hiccup */
-}
-
 /* True when the record lies in an earlier gap. A long one may reach into this hiccup by the clocks'
  * error. */
 static bool is_before(const struct record *r, const struct hiccup *h)
@@ -209,14 +248,6 @@ static bool is_after(struct join *j, const struct record *r, const struct hiccup
 }
 
 /* ---- what is missing ---- */
-
-/* Number of records missing right before this place of the hiccup's window. */
-static uint32_t missing_before(uint32_t seq, uint32_t done, uint32_t before)
-{
-	int32_t n = seq - ((int32_t)(done - before) > 0 ? done : before);
-
-	return n > 0 ? n - 1 : 0;
-}
 
 void join_find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns, uint64_t stop)
 {
@@ -255,28 +286,50 @@ void join_find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns, u
 
 void join_take(struct join *j, const struct record *r, uint32_t before, uint64_t from, uint64_t to)
 {
-	if (missing_before(r->seq, j->done[r->level], before))
+	if (missing_before(r->seq, j->done[r->level], before) || j->doubt[r->level])
 		nest_doubt(j->nest, r->level,
 			   r->start_ns == r->end_ns || r->start_ns < j->done_ns[r->level]);
+	j->doubt[r->level] = false;
 	nest_take(j->nest, r, from, to);
-}
-
-void join_pass(struct join *j, const struct record *r)
-{
-	j->done[r->level] = r->seq;
-	if (r->end_ns > j->done_ns[r->level])
-		j->done_ns[r->level] = r->end_ns;
 }
 
 static void pass_window(struct join *j, const struct hiccup *h)
 {
 	for (unsigned level = 0; level < LEVELS; level++) {
+		if (j->doubt[level])
+			nest_doubt(j->nest, level, false);
+		j->doubt[level] = false;
 		if ((int32_t)(h->after[level] - j->done[level]) <= 0)
 			continue;
 		j->done[level] = h->after[level];
 		j->done_ns[level] = h->end_ns;
 		if (j->last_missing[level])
 			nest_doubt(j->nest, level, false);
+	}
+}
+
+/* Counts the records as lost that were dropped although they lie in this hiccup, which nobody knew
+ * of by then: it has holes where they were. Those that were missing among them count already. */
+static void own_up(struct join *j, const struct hiccup *h)
+{
+	for (unsigned level = 0; level < LEVELS; level++) {
+		uint32_t newest = j->dropped[level], missing = j->dropped_missing[level];
+		uint64_t end_ns = j->dropped_ns[level];
+		int32_t n;
+
+		j->dropped_missing[level] = 0;
+		if (end_ns <= h->start_ns + TOLERANCE_NS)
+			continue;
+		if ((int32_t)(newest - h->after[level]) > 0)
+			newest = h->after[level];
+		n = newest - h->before[level];
+		if (n <= 0)
+			continue;
+		j->missing += n;
+		j->counts.lost += (uint32_t)n > missing ? n - missing : 0;
+		j->doubt[level] = !nest_is_open(j->nest);
+		holes_add_first(&j->holes, level, h->start_ns,
+				end_ns < h->end_ns ? end_ns : h->end_ns);
 	}
 }
 
@@ -287,6 +340,7 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h)
 
 	for (unsigned level = 0; level < LEVELS; level++)
 		expect_sequence(j, level, h->after[level]);
+	own_up(j, h);
 	nest_open(j->nest);
 	join_find_holes(j, h, h->start_ns, j->last);
 	for (; j->first < j->last; j->first++) {
@@ -297,7 +351,7 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h)
 			break;
 		check_sequence(j, r, h, !before);
 		if (before)
-			join_drop_below(j, r);
+			drop_below(j, r);
 		else
 			join_take(j, r, h->before[r->level], h->start_ns, h->end_ns);
 		join_pass(j, r);

@@ -20,7 +20,9 @@
  * Records are matched by timestamp. The sequence numbers that the sampler read before and after the
  * gap must agree with that choice; a disagreement counts as a mismatch.
  *
- * Pure: no clock, no I/O. Memory is bounded however long a hiccup or a run lasts.
+ * Pure: no clock, no I/O. Memory is bounded however long a hiccup or a run lasts: JOIN_WAIT_ALL
+ * records of 64 bytes, 16 MiB, and half of that again while their ring grows. It is as large as
+ * that only while a hiccup of so many records lasts, and goes back after it.
  */
 #ifndef CULPRIT_JOIN_H
 #define CULPRIT_JOIN_H
@@ -34,9 +36,11 @@
 #include "model/nohz_tick.h"
 
 struct join_counts {
-	uint64_t seen;            /* records taken */
-	uint64_t lost;            /* places in the sequence without a record */
-	uint64_t below_threshold; /* records in gaps too short to be hiccups */
+	uint64_t seen; /* records taken */
+	/* places in the sequence without a record, and records that were dropped before the hiccup
+	 * came in which they lie */
+	uint64_t lost;
+	uint64_t below_threshold; /* records in gaps too short to be hiccups, or so it seemed */
 	uint64_t mismatches;      /* timestamps and sequence disagree */
 	/* top-level intervals merged to bound memory, in hiccups of very many records */
 	uint64_t folded;
@@ -74,7 +78,8 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h);
 
 /* Bounds memory when records pile up and no hiccup ends. since_ns: since when something else has
  * had the CPU without a break, 0 when the sampler has it. Records since then are netted into the
- * open hiccup, older ones dropped as below the threshold. Call it when join_waiting() exceeds
+ * open hiccup, older ones dropped as below the threshold; those of them that turn out to lie in a
+ * hiccup count as lost in it. Call it when join_waiting() exceeds
  * JOIN_WAIT_MAX, after a batch of records, with a since_ns that held when the ring was looked at.
  * With fewer waiting it does nothing. For a workload's windows it keeps the newest 32,768
  * records. */

@@ -39,10 +39,8 @@ static uint64_t first_of_gap(const struct join *j, uint64_t sure, uint64_t from_
  * any case: a hiccup that has ended may not have come yet. */
 static void drop_before(struct join *j, uint64_t place)
 {
-	for (; j->first < place && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++) {
-		join_drop_below(j, join_place(j, j->first));
-		join_pass(j, join_place(j, j->first));
-	}
+	while (j->first < place && join_waiting(j) > JOIN_WAIT_MAX / 2)
+		join_drop_first(j);
 }
 
 /* Gives what waits before this place to the hiccup that comes next. */
@@ -74,10 +72,8 @@ void join_relieve(struct join *j, uint64_t since_ns)
 	/* A sleeping workload is off its CPU all the time, and the begin of its window is known
 	 * only at its end. */
 	if (j->windows) {
-		for (; join_waiting(j) > 2 * JOIN_WAIT_MAX; j->first++) {
-			join_drop_below(j, join_place(j, j->first));
-			join_pass(j, join_place(j, j->first));
-		}
+		while (join_waiting(j) > 2 * JOIN_WAIT_MAX)
+			join_drop_first(j);
 		return;
 	}
 	if (nest_is_open(j->nest)) {

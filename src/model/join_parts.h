@@ -27,6 +27,11 @@ struct join {
 	/* Place and end of the newest record that waits no more. */
 	uint32_t done[LEVELS];
 	uint64_t done_ns[LEVELS];
+	/* Place and end of the newest record that was dropped to make room, and how many were
+	 * missing before it since the last hiccup. */
+	uint32_t dropped[LEVELS], dropped_missing[LEVELS];
+	uint64_t dropped_ns[LEVELS];
+	bool doubt[LEVELS]; /* some were, right before the next one taken */
 	struct holes holes; /* holes of the hiccup in hand */
 	uint64_t missing;   /* number of records missing in them */
 	uint64_t looked;    /* value of `last` when room was made last */
@@ -40,8 +45,9 @@ static inline struct record *join_place(const struct join *j, uint64_t i)
 	return &j->wait[i & (j->slots - 1)];
 }
 
-/* Counts a record as below the threshold. */
-void join_drop_below(struct join *j, const struct record *r);
+/* Drops the oldest waiting record, as below the threshold: should a hiccup come that began before
+ * its end, then it is lost there. */
+void join_drop_first(struct join *j);
 
 /* Finds where records are missing among the waiting ones, up to the place `stop`: after the end of
  * one and before the begin of the level's next. from_ns: earlier holes are ignored. h: the hiccup,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The join on hiccups of very many records, which it must net before they end. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -305,11 +306,11 @@ static void test_hiccup_still_to_come(void **state)
 }
 
 /* Interrupts alone, and the reader never makes room: nothing says that a hiccup lasts. The known
- * part is bounded and adds up. */
+ * part is bounded and adds up; the rest counts as lost, not as outside the kernel. */
 static void test_storm_of_interrupts(void **state)
 {
 	const struct account *a;
-	uint64_t waits;
+	uint64_t waits, dropped;
 
 	(void)state;
 	begin_hand(150);
@@ -321,7 +322,13 @@ static void test_storm_of_interrupts(void **state)
 	a = account(0, 600000 * 100 + 20, NULL);
 	assert_int_equal(a->duration_ns, 600000 * 100 + 20);
 	assert_int_equal(a->attributed_ns, waits * 80);
-	assert_int_equal(join_counts(join)->below_threshold + waits, 600000);
+	dropped = join_counts(join)->below_threshold;
+	assert_int_equal(dropped + waits, 600000);
+	assert_int_equal(a->lost, dropped);
+	assert_int_equal(join_counts(join)->lost, dropped);
+	/* from the hiccup's begin to the end of the newest that was dropped */
+	assert_int_equal(a->lost_ns, dropped * 100);
+	assert_int_equal(a->outside_ns, 0);
 	end_hand();
 }
 
@@ -447,6 +454,86 @@ static void test_windows_of_a_sleeper(void **state)
 	end_hand();
 }
 
+/* A workload's window of more records than may wait, which is known at its end only: what was
+ * dropped is lost in it, and in no other; a hole where records never came counts once. */
+static void test_window_known_too_late(void **state)
+{
+	const uint64_t n = 5 * JOIN_WAIT_MAX;
+	const struct account *a;
+	uint32_t before[LEVELS];
+	uint64_t waits;
+
+	(void)state;
+	begin_hand(150);
+	join_free(join);
+	join = join_new(&(struct join_options){
+		.sources = &sources, .windows = true, .threshold_ns = 150, .bounds = bounds});
+	assert_non_null(join);
+	for (uint64_t i = 0; i < n; i++) {
+		if (i == 100)
+			memcpy(before, place, sizeof(before));
+		if (i == 200)
+			place[LEVEL_THREAD] += 7; /* never came */
+		else
+			hand(LEVEL_THREAD, RECORD_THREAD, i * 1000, 1000);
+		if (join_waiting(join) > 3 * JOIN_WAIT_MAX)
+			join_relieve(join, 0);
+	}
+	waits = join_waiting(join);
+	assert_true(waits >= 2 * JOIN_WAIT_MAX && waits < n - 300);
+	assert_int_equal(join_counts(join)->lost, 7);
+	a = account(100 * 1000, n * 1000, before);
+	assert_int_equal(a->attributed_ns, waits * 1000);
+	assert_int_equal(a->lost_ns, (n - 100 - waits) * 1000);
+	assert_int_equal(a->outside_ns, 0);
+	assert_int_equal(a->lost, n - 100 - waits - 1 + 7);
+	assert_int_equal(join_counts(join)->lost, a->lost);
+	memcpy(before, place, sizeof(before));
+	hand(LEVEL_THREAD, RECORD_THREAD, n * 1000 + 500, 100);
+	a = account(n * 1000 + 500, n * 1000 + 600, before);
+	assert_int_equal(a->lost, 0);
+	assert_int_equal(a->attributed_ns, 100);
+	end_hand();
+}
+
+/* Bytes that the allocator has given out. */
+static size_t allocated(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* A hiccup ends late, and so many records wait that the ring has its largest size: that is all that
+ * the join grows by, and it goes back with the hiccup. */
+static void test_memory_goes_back(void **state)
+{
+	const size_t mib = 1 << 20, records = JOIN_WAIT_ALL * sizeof(struct record);
+	size_t usual, most = 0;
+
+	(void)state;
+	begin_hand(150);
+	tick(20, 100);
+	account(0, 140, NULL);
+	usual = allocated();
+	for (unsigned round = 0; round < 3; round++) {
+		uint64_t start = 1000 + round * 1000000000ULL;
+		uint32_t before[LEVELS];
+
+		memcpy(before, place, sizeof(before));
+		for (unsigned i = 0; i < JOIN_WAIT_ALL - 2; i++)
+			tick(start + i * 1000, 300);
+		most = allocated() > most ? allocated() : most;
+		account(start - 20, start + JOIN_WAIT_ALL * 1000ULL, before);
+		assert_int_equal(join_waiting(join), 0);
+		assert_true(allocated() < usual + mib);
+	}
+	/* ASan's allocator counts nothing */
+	assert_true(!most || (most >= usual + records && most < usual + records + mib));
+	assert_int_equal(records, 16 * mib);
+	end_hand();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +550,8 @@ int main(void)
 		cmocka_unit_test(test_too_late),
 		cmocka_unit_test(test_backwards),
 		cmocka_unit_test(test_windows_of_a_sleeper),
+		cmocka_unit_test(test_window_known_too_late),
+		cmocka_unit_test(test_memory_goes_back),
 	};
 	int failed;
 

@@ -399,8 +399,10 @@ static void end_join(void)
 		sum += sources.row[i]->net.sum;
 	assert_int_equal(sum, attributed_ns);
 	assert_int_equal(counts->seen, w.seen);
-	assert_int_equal(counts->lost, w.lost);
-	if (!w.messy) {
+	if (w.messy) { /* some may be dropped before their hiccup is known */
+		assert_in_range(counts->lost, w.lost, w.lost + counts->below_threshold);
+	} else {
+		assert_int_equal(counts->lost, w.lost);
 		assert_int_equal(attributed_ns + edge_ns + outside_ns,
 				 lasted_ns); /* nothing is lost */
 		assert_int_equal(counts->mismatches, 0);
