@@ -14,13 +14,15 @@
 #define TEXTS_TRIES 32
 
 struct kept {
-	struct kept *next;
+	struct kept *next;  /* the next one of the slot */
+	struct kept *older; /* the one kept before */
 	uint32_t len;
 	char text[];
 };
 
 struct texts {
 	struct kept *slot[TEXTS_SLOTS];
+	struct kept *newest;
 	size_t used;
 };
 
@@ -31,11 +33,10 @@ struct texts *texts_new(void)
 
 void texts_free(struct texts *t)
 {
-	for (size_t i = 0; t && i < TEXTS_SLOTS; i++)
-		for (struct kept *k = t->slot[i], *next; k; k = next) {
-			next = k->next;
-			free(k);
-		}
+	for (struct kept *k = t ? t->newest : NULL, *older; k; k = older) {
+		older = k->older;
+		free(k);
+	}
 	free(t);
 }
 
@@ -60,5 +61,7 @@ const char *texts_keep(struct texts *t, const char *text, size_t len)
 	k->text[len] = 0;
 	k->next = t->slot[h];
 	t->slot[h] = k;
+	k->older = t->newest;
+	t->newest = k;
 	return k->text;
 }

@@ -61,8 +61,11 @@ static void take_names(struct recording *r, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nnames; i++) {
 		const struct batch_name *name = &b->name[i];
-		struct reading in = {b->texts.at + name->at, b->texts.at + name->end, false};
+		struct reading in = {0}; /* names of a damaged file may have no texts at all */
 
+		if (b->texts.at)
+			in = (struct reading){b->texts.at + name->at, b->texts.at + name->end,
+					      false};
 		naming_take(r->naming, &in, &name->event);
 	}
 }
