@@ -205,6 +205,13 @@ static bool begin_trace(struct output *o, const struct view *v)
 	return o->trace;
 }
 
+/* A failed write (-EIO) is for output_flush(), which knows the reason. */
+static void trace_failed(struct output *o, int err)
+{
+	if (err && err != -EIO && !o->error)
+		o->error = -err;
+}
+
 bool output_shared(const struct output *o)
 {
 	return format_of(o)->hiccup;
@@ -223,7 +230,7 @@ void output_hiccup(struct output *o, const struct view *v, uint32_t index, const
 	output_begin(o);
 	output_line(o, v, index, a, o->file);
 	if (format_of(o)->trace && begin_trace(o, v))
-		format_of(o)->trace->hiccup(o->trace, index, a);
+		trace_failed(o, format_of(o)->trace->hiccup(o->trace, index, a));
 }
 
 bool output_flush(struct output *o)
@@ -310,7 +317,7 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 		for (uint32_t i = 0; i < n; i++)
 			say_rest(o, views[i]);
 		if (format_of(o)->trace && begin_trace(o, views[0])) {
-			format_of(o)->trace->end(o->trace);
+			trace_failed(o, format_of(o)->trace->end(o->trace));
 			o->trace = NULL;
 		}
 		return output_flush(o) ? 0 : write_failed(o, o->error);

@@ -22,12 +22,12 @@ struct output {
 	const char *values; /* a series' name; NULL: the format's choice */
 	bool live;          /* the run that ends has said by itself what it lacks */
 	FILE *file;
-	struct newfile new;  /* the file at `path` */
-	bool made;           /* the file did not exist before */
-	bool begun;          /* output_begin() was called */
-	bool whole;          /* all of the report is in it */
-	int error;           /* errno of the first failed write */
-	struct trace *trace; /* NULL: no hiccup has come, or the format is another */
+	struct newfile new; /* the file at `path` */
+	bool made;          /* the file did not exist before */
+	bool begun;         /* output_begin() was called */
+	bool whole;         /* all of the report is in it */
+	int error;          /* errno of the first failed write */
+	void *trace; /* state of the format; NULL: no hiccup has come, or the format is another */
 };
 
 extern const struct opt_choice text_or_json[];    /* for commands that have no other formats */

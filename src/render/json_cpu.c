@@ -7,29 +7,34 @@
 #include "base/json.h"
 #include "model/owner.h"
 #include "model/report.h"
+#include "render/line.h"
 #include "render/render.h"
+
+/* null where the number is not known */
+static void write_known(struct json *j, const char *key, int64_t value)
+{
+	if (value == LINE_UNKNOWN)
+		json_null(j, key);
+	else
+		json_i64(j, key, value);
+}
 
 void render_who(struct json *j, const struct source *s)
 {
-	json_string(j, "kind", source_kind_name(s->kind));
-	if (s->id == KIND_IDS)
-		json_null(j, "id");
-	else
-		json_u64(j, "id", s->id);
+	struct line_who who = line_who(s);
+
+	json_string(j, "kind", who.kind);
+	write_known(j, "id", who.id);
 	json_string(j, "name", s->name);
 	json_string(j, "function", s->function);
-	if ((s->kind == SOURCE_THREAD || s->host_kind == SOURCE_THREAD) && !s->rest)
-		json_bool(j, "kernel_thread", s->kernel_thread);
-	else
+	if (who.kernel_thread == LINE_UNKNOWN)
 		json_null(j, "kernel_thread");
-	if (s->kind != SOURCE_HOST || s->rest)
-		return;
-	json_string(j, "host_kind",
-		    s->host_kind == SOURCE_HOST ? "edge" : source_kind_name(s->host_kind));
-	if (s->host_cpu && s->host_cpu != SOURCE_CPUS)
-		json_u64(j, "host_cpu", s->host_cpu - 1);
 	else
-		json_null(j, "host_cpu");
+		json_bool(j, "kernel_thread", who.kernel_thread);
+	if (!who.host_kind)
+		return;
+	json_string(j, "host_kind", who.host_kind);
+	write_known(j, "host_cpu", who.host_cpu);
 }
 
 #define ASKERS_SHOWN 3

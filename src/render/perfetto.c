@@ -101,7 +101,7 @@ void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, 
 
 /* ---- the beginning ---- */
 
-static struct trace *begin(const struct view *view, FILE *out)
+static void *begin(const struct view *view, FILE *out)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 	uint32_t n = view->ncpus;
@@ -351,8 +351,9 @@ static void emit_span(struct trace *t, uint32_t index, uint64_t track, const str
 	perfetto_event(t, &e.packet);
 }
 
-static int add_hiccup(struct trace *t, uint32_t index, const struct account *a)
+static int add_hiccup(void *state, uint32_t index, const struct account *a)
 {
+	struct trace *t = state;
 	uint64_t ends[SPANS_MAX]; /* ends of the open spans */
 	uint32_t open = 0;
 	uint64_t track;
@@ -373,8 +374,9 @@ static int add_hiccup(struct trace *t, uint32_t index, const struct account *a)
 	return ferror(t->out) ? -EIO : 0;
 }
 
-static int end(struct trace *t)
+static int end(void *state)
 {
+	struct trace *t = state;
 	int err;
 
 	for (uint32_t i = 0; i < t->view->ncpus; i++)

@@ -13,5 +13,9 @@ const struct format formats[] = {
 	{{"perfetto", "a trace of all hiccups for ui.perfetto.dev"},
 	 .trace = &render_perfetto,
 	 .spans = true},
+	{{"parquet", "a table of all hiccups, for DuckDB, ClickHouse, Spark and pandas"},
+	 .trace = &render_parquet},
+	{{"parquet-rollup", "a table of what each source cost in each minute, for the same"},
+	 .trace = &render_rollup},
 	{{0}},
 };

@@ -49,14 +49,14 @@ struct format {
 	const struct trace_format *trace; /* replaces all of these except spans */
 };
 
-/* A trace: a binary file of one view that is written hiccup by hiccup, and remembers what it has
- * written. It reads of the view what line formats do, and everything at the end. */
-struct trace;
+/* A binary file of one view that is written hiccup by hiccup, and remembers what it has written. It
+ * reads of the view what line formats do, and everything at the end. */
 struct trace_format {
-	struct trace *(*begin)(const struct view *view, FILE *out); /* NULL: out of memory */
-	int (*hiccup)(struct trace *t, uint32_t index,
-		      const struct account *account); /* the account has its spans */
-	int (*end)(struct trace *t);                  /* frees it. 0 or -errno, as the others */
+	/* Returns what it remembers, or NULL: out of memory. */
+	void *(*begin)(const struct view *view, FILE *out);
+	/* The account has its spans where the format asks for them. */
+	int (*hiccup)(void *state, uint32_t index, const struct account *account);
+	int (*end)(void *state); /* frees it. 0 or -errno, as the others */
 };
 
 enum { FORMAT_TEXT, FORMAT_JSON }; /* the first two */
@@ -84,9 +84,9 @@ extern const struct format formats[]; /* ends with a row of zeros */
 			  const struct render_options *options, FILE *out);
 REPORT_FORMATS(REPORT_FUNCTION)
 
-extern const struct trace_format render_perfetto;
+extern const struct trace_format render_perfetto, render_parquet, render_rollup;
 
-/* Lines: see lines.c for the columns. */
+/* Lines: see line.c for the columns. */
 void render_csv_head(FILE *out);
 int render_csv(const struct view *view, uint32_t index, const struct account *account, FILE *out);
 int render_jsonl(const struct view *view, uint32_t index, const struct account *account, FILE *out);

@@ -129,7 +129,8 @@ is_(complete("culprit", "run", "--max-h"), ["--max-hiccup"], "bash: an option")
 is_(complete("culprit", "run", "--style", "osj"), ["osjitter"], "bash: a choice")
 formats = complete("culprit", "report", "-f", "")
 ok("markdown" in formats, "bash: the formats", formats)
-is_([f for f in formats if f not in words], [], "the formats topic has all of them")
+is_([f for f in formats if not set(re.findall(r"\w+", f)) <= words], [],
+    "the formats topic has all of them")
 os.chdir(place)
 is_(complete("culprit", "report", "culprit.b"), ["culprit.bash"], "bash: a file")
 zsh = culprit("help", "--zsh").out

@@ -3,11 +3,14 @@
  * true of them.
  *
  * DIR/one.FORMAT, two.FORMAT (two hosts), hostile.FORMAT, quiet.FORMAT (no hiccups), truth.json;
- * strings there are hex. DIR/diff.FORMAT: web-07 against hostile. */
+ * strings there are hex. DIR/diff.FORMAT: web-07 against hostile. DIR/table.parquet, empty.parquet:
+ * values for the encodings. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "render/diff.h"
+#include "render/parquet.h"
 #include "render/render.h"
 #include "../world/made.h"
 
@@ -28,7 +31,7 @@ static FILE *create(const char *dir, const char *set, const char *format)
 }
 
 /* The hiccup's pieces one after the other, as if each had run once. */
-static int write_traced(const struct trace_format *f, struct trace *t, uint32_t index,
+static int write_traced(const struct trace_format *f, void *t, uint32_t index,
 			const struct account *hiccup)
 {
 	struct span spans[REPORT_PIECES];
@@ -49,7 +52,7 @@ static int write_traced(const struct trace_format *f, struct trace *t, uint32_t 
 
 static int write_trace(const struct trace_format *f, const struct report *r, FILE *out)
 {
-	struct trace *t = f->begin(&r->view, out);
+	void *t = f->begin(&r->view, out);
 	int err = t ? 0 : -1;
 
 	for (uint32_t k = 0; k < r->hiccups && !err; k++)
@@ -165,6 +168,82 @@ static int write_diff(const char *dir, const struct report *a, const struct repo
 	return err;
 }
 
+/* A table of Parquet with the values that its encodings may stumble over, in two groups of rows.
+ * tests/cli/78-parquet.t knows the same. */
+#define TABLE_ROWS 120000
+
+static const struct parquet_field table_fields[] = {
+	{"n", PARQUET_INT, false, 0},       {"wild", PARQUET_INT, false, 0},
+	{"third", PARQUET_INT, true, 0},    {"flag", PARQUET_BOOL, true, 0},
+	{"many", PARQUET_TEXT, false, 0},   {"few", PARQUET_TEXT, true, 0},
+	{"none", PARQUET_TEXT, true, 0},    {"list", PARQUET_LIST, false, 1},
+	{"element", PARQUET_INT, false, 0},
+};
+enum {
+	TABLE_N,
+	TABLE_WILD,
+	TABLE_THIRD,
+	TABLE_FLAG,
+	TABLE_MANY,
+	TABLE_FEW,
+	TABLE_NONE,
+	TABLE_LIST
+};
+
+static int64_t wild(uint64_t i)
+{
+	uint64_t bits = i * 0x9e3779b97f4a7c15ULL;
+
+	return (int64_t)(i % 7 ? bits >> (i % 64) : bits | 1ULL << 63);
+}
+
+static int table_row(struct parquet *p, uint64_t i)
+{
+	char word[32];
+
+	parquet_number(p, TABLE_N, false, (int64_t)i);
+	parquet_number(p, TABLE_WILD, false, wild(i));
+	if (i % 3)
+		parquet_null(p, TABLE_THIRD, false, 0);
+	else
+		parquet_number(p, TABLE_THIRD, false, -(int64_t)i);
+	if (i / 1000 % 2)
+		parquet_null(p, TABLE_FLAG, false, 0);
+	else
+		parquet_number(p, TABLE_FLAG, false, i % 5 < 2);
+	snprintf(word, sizeof(word), "a long word %" PRIu64, i % 70001);
+	parquet_text(p, TABLE_MANY, false, word);
+	if (i % 1000 < 500)
+		parquet_text(p, TABLE_FEW, false, i % 2 ? "" : "\xc2\xb7");
+	else
+		parquet_null(p, TABLE_FEW, false, 0);
+	parquet_null(p, TABLE_NONE, false, 0);
+	for (uint64_t k = 0; k < i % 5; k++)
+		parquet_number(p, TABLE_LIST, k > 0, (int64_t)(i + k));
+	if (i % 5 == 0)
+		parquet_null(p, TABLE_LIST, false, 0);
+	return parquet_row(p);
+}
+
+static int write_table(const char *dir, const char *name, uint64_t rows)
+{
+	struct parquet *p;
+	char path[PATH_MAX];
+	FILE *out;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	out = fopen(path, "w");
+	p = out ? parquet_begin(table_fields, sizeof(table_fields) / sizeof(table_fields[0]), out)
+		: NULL;
+	if (!p)
+		return 1;
+	for (uint64_t i = 0; i < rows && !err; i++)
+		err = table_row(p, i);
+	err |= parquet_end(p);
+	return err || fclose(out);
+}
+
 int main(int argc, char **argv)
 {
 	static struct report a, b, hostile, quiet;
@@ -199,6 +278,11 @@ int main(int argc, char **argv)
 				return 1;
 			}
 		}
+	if (write_table(argv[1], "table.parquet", TABLE_ROWS) ||
+	    write_table(argv[1], "empty.parquet", 0)) {
+		fprintf(stderr, "a table could not be written\n");
+		return 1;
+	}
 	if (write_diff(argv[1], &a, &hostile)) {
 		fprintf(stderr, "diff could not be written\n");
 		return 1;

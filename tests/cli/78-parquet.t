@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parquet, read back by DuckDB: values made for its encodings, hiccups against the same in jsonl,
+and minutes against the report."""
+import datetime
+import glob
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import lib
+from lib import culprit, done, is_, ok, skip_all
+
+lib.with_readers()
+try:
+    import duckdb
+except ImportError:
+    if os.environ.get("CI") != "true":
+        skip_all("the Python package duckdb is not there (make check installs it when it can)")
+    raise
+
+where = tempfile.mkdtemp(prefix="culprit-test-")
+subprocess.run([os.path.join(lib.BUILD, "tests", "unit", "report_files"), where], check=True)
+subprocess.run([os.path.join(lib.BUILD, "golden"), where], check=True, stdout=subprocess.DEVNULL)
+
+
+def path(name):
+    return os.path.join(where, name)
+
+
+def rows(sql):
+    return duckdb.sql(sql).fetchall()
+
+
+def ns(iso):
+    whole = datetime.datetime.fromisoformat(iso[:19] + "+00:00")
+    return int(whole.timestamp()) * 1_000_000_000 + int(iso[20:29])
+
+
+# ---- encodings: tests/unit/report_files.c makes the same ----
+
+
+def wild(i):
+    bits = i * 0x9E3779B97F4A7C15 % 2**64
+    bits = bits >> i % 64 if i % 7 else bits | 1 << 63
+    return bits - 2**64 if bits >> 63 else bits
+
+
+def made(i):
+    return (i, wild(i), None if i % 3 else -i, None if i // 1000 % 2 else i % 5 < 2,
+            f"a long word {i % 70001}", None if i % 1000 >= 500 else "" if i % 2 else "·", None,
+            [i + k for k in range(i % 5)])
+
+
+got = rows(f"FROM '{path('table.parquet')}'")
+want = [made(i) for i in range(120000)]
+wrong = [(g, w) for g, w in zip(got, want) if g != w]
+ok(len(got) == len(want) and not wrong, "values of all sizes, in order", len(got), wrong[:3])
+groups = rows(f"SELECT max(row_group_id) + 1 FROM parquet_metadata('{path('table.parquet')}')")
+ok(groups[0][0] > 1, "in several groups of rows", groups)
+is_(rows(f"SELECT count(*) FROM '{path('table.parquet')}' WHERE wild < 0")[0][0],
+    sum(w[1] < 0 for w in want), "the ranges of groups hide no row")
+is_(rows(f"FROM '{path('empty.parquet')}'"), [], "a table without rows")
+
+# ---- hiccups ----
+PIECE = {"host_kind": None, "host_cpu": None, "cause": None, "unseen_ns": 0, "origin": None}
+
+
+def line(text):
+    it = json.loads(text)
+    it.update({key: it[key] and ns(it[key]) for key in ("started", "time")})
+    it["pieces"] = [PIECE | piece for piece in it["pieces"]]
+    return it
+
+
+def table(file):
+    r = duckdb.sql(f"SELECT * REPLACE (epoch_ns(started) AS started, epoch_ns(time) AS time) "
+                   f"FROM '{file}'")
+    return [dict(zip(r.columns, row)) for row in r.fetchall()]
+
+
+def differ(got, want):
+    return [len(got), len(want)] * (len(got) != len(want)) \
+        or [(g, w) for g, w in zip(got, want) if g != w or list(g) != list(w)][:1]
+
+
+for name in ("one", "hostile", "quiet"):
+    with open(path(name + ".jsonl"), encoding="utf-8") as f:
+        is_(differ(table(path(name + ".parquet")), [line(t) for t in f]), [],
+            f"{name}: each row is the line of jsonl, names with any bytes, too")
+wrong, hiccups = {}, 0
+for file in sorted(glob.glob(path("*.rec"))):
+    lines = [line(t) for t in culprit("report", file, "-f", "jsonl").out.splitlines()]
+    r = culprit("report", file, "-f", "parquet", "-o", path("x.parquet"))
+    bad = differ(table(path("x.parquet")), lines)
+    hiccups += len(lines)
+    if bad or r.rc:
+        wrong[os.path.basename(file)] = bad or r
+ok(hiccups > 500 and not wrong, "the same of recordings", hiccups, wrong)
+
+# ---- minutes ----
+wrong = {}
+for file in sorted(glob.glob(path("*.rec"))):
+    report = json.loads(culprit("report", file, "-f", "json").out)
+    culprit("report", file, "-f", "parquet-rollup", "-o", path("y.parquet"))
+    total = rows(f"SELECT sum(hiccups), sum(net_ns), max(max_ns), sum(observed_ns), "
+                 f"sum(list_sum(histogram)) FROM '{path('y.parquet')}' WHERE kind = 'all'")[0]
+    parts = rows(f"SELECT kind, name, function, sum(net_ns), sum(count) FROM '{path('y.parquet')}' "
+                 f"WHERE kind NOT IN ('all', 'edge', 'outside', 'lost') GROUP BY ALL")
+    rest = rows(f"SELECT sum(net_ns) FROM '{path('y.parquet')}' WHERE kind <> 'all'")[0][0]
+    cpus, watch = report["cpus"], report["cpus"][0]["cpu"] is None
+    counts = [c["hiccups"] for c in cpus]
+    want = (sum(c["count"] for c in counts), sum(c["total_ns"] for c in counts),
+            max(c["max_ns"] for c in counts), None if watch else sum(c["observed_ns"] for c in cpus),
+            sum(c["count"] for c in counts))
+    sources = {}
+    for s in (s for c in cpus for s in c["sources"] if s["kind"] not in ("outside", "lost")):
+        key = s["kind"], s["name"], s["function"]
+        was = sources.get(key, (0, 0))
+        sources[key] = was[0] + s["total_ns"], was[1] + s["count"]
+    if total != want or rest != want[1] or {p[:3]: p[3:] for p in parts} != sources:
+        wrong[os.path.basename(file)] = total, want, rest, parts, sources
+ok(not wrong, "minutes add up to the report: hiccups, time, the longest, time observed, sources",
+   *wrong.items())
+
+# ---- a file that cannot be ----
+r = culprit("report", path("one.rec"), path("two.rec"), "-f", "parquet", "-o", path("z.parquet"))
+ok(r.rc == 1 and r.err.count("\n") == 1, "several recordings are not one table", r)
+shutil.rmtree(where)
+done()
