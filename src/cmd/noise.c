@@ -28,7 +28,7 @@ struct noisy {
 	int go, log;
 	bool done;
 	int status;
-	char migration[8]; /* what was there before; "": not known */
+	char migration[8]; /* the value that was there before; "": not known */
 	struct noise *row;
 	uint32_t count, room;
 };
@@ -102,7 +102,7 @@ struct noisy *noisy_start(const struct noise_run runs[NOISE_RUNS], unsigned cpu,
 	read_migration(n->migration, sizeof(n->migration));
 	n->log = memfd_create("culprit-noise", MFD_CLOEXEC);
 	if (n->log >= 0 && !pipe(pipes)) {
-		fflush(NULL); /* or the child prints it, too */
+		fflush(NULL); /* else the child prints it, too */
 		n->pid = fork();
 		if (!n->pid) {
 			close(pipes[1]);

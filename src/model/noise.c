@@ -39,7 +39,7 @@
 
 /* By the names of poke's classes (tools/poke_classes.c). */
 const struct noise_class noise_classes[NOISE_CLASSES] = {
-	/* It has to share the CPU: where many do, it waits for long. */
+	/* The noise has to share the CPU: where many do, it waits for long. */
 	{"thread", .late_ns = NSEC_PER_SEC, .want = {OWN(NOISE_SENDER)}},
 	{"fifo", .want = {OWN(NOISE_SENDER)}},
 	{"futex", .want = {OWN(NOISE_SENDER)}},
@@ -91,7 +91,7 @@ struct noise_piece {
 	enum source_kind kind;
 	uint32_t id;
 	bool rest;  /* the row "(others)" */
-	bool asked; /* its asker is known */
+	bool asked; /* the asker is known */
 	uint32_t asker;
 	char name[24], function[NOISE_FUNCTION];
 };

@@ -114,7 +114,7 @@ bool noise_is_named(const struct noise_sum *sum);
 
 /* ---- the result of a self-test ---- */
 
-/* What tracing adds to the gap of a noise: of each window the 10th percentile of such gaps, as
+/* Time that tracing adds to the gap of a noise: of each window the 10th percentile of such gaps, as
  * where others share the CPU most are theirs. */
 struct selftest_cost {
 	const char *class, *what;
@@ -124,7 +124,7 @@ struct selftest_cost {
 #define SELFTEST_COSTS 2
 
 struct selftest {
-	const struct view *view; /* of the traced window; complete */
+	const struct view *view; /* view of the traced window; complete */
 	struct noise_sum sum[NOISE_CLASSES];
 	struct selftest_cost cost[SELFTEST_COSTS];
 	bool full;  /* some hiccups could not be kept, so some noise may be missed for that */

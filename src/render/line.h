@@ -49,7 +49,8 @@ struct line_texts {
 struct line line_of(const struct view *v, uint32_t index, const struct account *a,
 		    struct line_texts *texts);
 
-/* What names a source beside its name and function. Numbers may be LINE_UNKNOWN, host_kind NULL. */
+/* The words for a source beside its name and function. A number may be LINE_UNKNOWN, host_kind
+ * NULL. */
 struct line_who {
 	const char *kind, *host_kind;
 	int64_t id, kernel_thread, host_cpu;

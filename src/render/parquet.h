@@ -14,7 +14,7 @@ enum parquet_type {
 	PARQUET_BOOL, /* 0 or 1 */
 	PARQUET_TIME, /* ns since 1970, UTC */
 	PARQUET_TEXT, /* UTF-8: escape what comes from the machine */
-	PARQUET_LIST, /* of its one child; never null; not within another */
+	PARQUET_LIST, /* list of its one child; never null; not within another */
 	PARQUET_STRUCT
 };
 
@@ -38,7 +38,7 @@ struct parquet *parquet_begin(const struct parquet_field *fields, unsigned n, FI
  * null for an empty list. again: it belongs to a further element of the list. */
 void parquet_number(struct parquet *p, unsigned column, bool again, int64_t value);
 void parquet_text(struct parquet *p, unsigned column, bool again, const char *text);
-/* there: how many of the optional fields and lists around the value are there. */
+/* Adds a null. there: how many of the optional fields and lists around the value are there. */
 void parquet_null(struct parquet *p, unsigned column, bool again, uint8_t there);
 
 /* Ends the row. 0 or -errno. */

@@ -6,7 +6,7 @@
 #include "render/line.h"
 #include "render/parquet.h"
 
-/* Where values go: columns from `first` on; to a further element of their list; within so many
+/* Place of values: columns from `first` on; to a further element of their list; within so many
  * optional fields and lists that are there. */
 struct parquet_cells {
 	struct parquet *file;

@@ -159,7 +159,7 @@ static void describe_range(struct thrift *t, const struct column *c)
 	bytes_free(&b);
 }
 
-/* Where a column stands in the file. */
+/* Place of a column in the file. */
 struct chunk {
 	uint64_t words_at, data_at, size, raw_size;
 };

@@ -84,9 +84,9 @@ static const struct parquet_field fields[] = {
 	{"element", PARQUET_INT, false, 0},
 };
 
-/* What one source cost in the minute in hand. */
+/* The cost of one source in the minute in hand. */
 struct cell {
-	uint64_t serial; /* of the source; of others that no piece has, their enum other */
+	uint64_t serial; /* the source's; for time that no piece has, its enum other */
 	struct line_who who;
 	char name[SOURCE_NAME];
 	const char *function, *cause, *owner;
@@ -101,7 +101,7 @@ static const char *const other_kind[] = {"all", "edge", "outside", "lost"};
 struct lane {
 	uint64_t minute; /* in hand: ns since 1970 */
 	bool open;
-	uint64_t covered_ns; /* of the window, in rows that are written */
+	uint64_t covered_ns; /* time of the window that written rows have */
 	struct cell *cell;   /* the first OTHERS, then sources by first appearance */
 	uint32_t ncells, room;
 };

@@ -36,7 +36,7 @@ static const char *verdict_of(const struct noise_sum *s)
 	return !s->made ? "not made" : noise_is_named(s) ? "named" : "missed";
 }
 
-/* Why a class was not made; NULL: it was. */
+/* The reason why a class was not made; NULL: it was. */
 static const char *why_not(const struct selftest *t, int class)
 {
 	const struct noise_sum *s = &t->sum[class];

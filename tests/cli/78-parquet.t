@@ -113,8 +113,8 @@ for file in sorted(glob.glob(path("*.rec"))):
     cpus, watch = report["cpus"], report["cpus"][0]["cpu"] is None
     counts = [c["hiccups"] for c in cpus]
     want = (sum(c["count"] for c in counts), sum(c["total_ns"] for c in counts),
-            max(c["max_ns"] for c in counts), None if watch else sum(c["observed_ns"] for c in cpus),
-            sum(c["count"] for c in counts))
+            max(c["max_ns"] for c in counts),
+            None if watch else sum(c["observed_ns"] for c in cpus), sum(c["count"] for c in counts))
     sources = {}
     for s in (s for c in cpus for s in c["sources"] if s["kind"] not in ("outside", "lost")):
         key = s["kind"], s["name"], s["function"]
