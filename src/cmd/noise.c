@@ -102,7 +102,7 @@ struct noisy *noisy_start(const struct noise_run runs[NOISE_RUNS], unsigned cpu,
 	read_migration(n->migration, sizeof(n->migration));
 	n->log = memfd_create("culprit-noise", MFD_CLOEXEC);
 	if (n->log >= 0 && !pipe(pipes)) {
-		fflush(NULL); /* else the child prints it, too */
+		fflush(NULL); /* a child prints what is unwritten, too */
 		n->pid = fork();
 		if (!n->pid) {
 			close(pipes[1]);

@@ -116,7 +116,7 @@ static void beyond_its_time(void **state)
 	hear(2100, 40, SOURCE_THREAD, 77, "poke-fifo", NULL, 70);
 	judge("fifo", "");
 	assert_int_equal(sum.found, 0);
-	judge("thread", ""); /* it has to wait for its share of the CPU */
+	judge("thread", ""); /* a thread waits for its share of the CPU */
 	assert_int_equal(sum.found, 1);
 }
 
