@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,23 @@ static void __attribute__((noreturn)) become(const char *command, char *text, si
 	_exit(127);
 }
 
+/* Waits for the command's end. False: culprit has ended first. Then nobody may be left here, as our
+ * copies of culprit's output would keep its reader waiting for as long as the command runs. */
+static bool await(pid_t pid, int fd, int *status)
+{
+	struct pollfd p[] = {{.fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
+			     {.fd = fd, .events = POLLRDHUP}};
+
+	while (p[0].fd >= 0 && poll(p, 2, -1) < 0 && errno == EINTR)
+		;
+	close(p[0].fd);
+	if (p[1].revents)
+		return false;
+	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+		;
+	return true;
+}
+
 /* Waits until the other end of fd closes. */
 static void __attribute__((noreturn)) serve(const char *command, int fd)
 {
@@ -46,9 +64,8 @@ static void __attribute__((noreturn)) serve(const char *command, int fd)
 		text[len] = 0;
 		if (!pid)
 			become(command, text, len);
-		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-		if (send(fd, &status, sizeof(status), MSG_NOSIGNAL) < 0)
+		if ((pid > 0 && !await(pid, fd, &status)) ||
+		    send(fd, &status, sizeof(status), MSG_NOSIGNAL) < 0)
 			break;
 	}
 	_exit(0);
