@@ -37,11 +37,14 @@ __u64 throttled_ns; /* when any was last used up, or refilled */
 /* Notes what quotas have taken so far, at the begin of a wait. */
 static __always_inline void note_quota(struct task_struct *task, struct wait *w)
 {
+	struct cfs_rq *queue;
+
 	if (!bpf_core_field_exists(task->se.cfs_rq) ||
 	    !bpf_core_field_exists(task->se.cfs_rq->throttled_clock_self_time))
 		return;
-	w->queue = (__u64)task->se.cfs_rq;
-	w->throttled_ns = task->se.cfs_rq->throttled_clock_self_time;
+	queue = task->se.cfs_rq;
+	w->queue = (__u64)queue;
+	w->throttled_ns = queue->throttled_clock_self_time;
 }
 
 /* Cuts [*from, *until] out of a wait: what quotas of its groups took from the thread. */
@@ -71,16 +74,19 @@ static __always_inline void quota_of_groups(struct task_struct *task, __u64 sinc
 /* Says for how long of the wait that is over a quota kept the thread from running. Where the kernel
  * adds that up, it is taken for the wait's first part, as it is for a thread that used up its quota
  * itself. */
-static __always_inline void say_throttled(struct cpu_state *c, struct task_struct *task,
-					  const struct wait *w, __u64 now)
+static __always_inline void say_throttled(struct cpu_state *c, struct party p, const struct wait *w,
+					  __u64 now)
 {
+	struct task_struct *task = p.task;
 	__u64 from = now, until = 0, took;
+	struct cfs_rq *queue;
 
 	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(task->se.parent))
 		return;
 	if (bpf_core_field_exists(task->se.cfs_rq->throttled_clock_self_time)) {
-		took = task->se.cfs_rq->throttled_clock_self_time - w->throttled_ns;
-		if (w->queue != (__u64)task->se.cfs_rq || (__s64)took <= 0)
+		queue = task->se.cfs_rq;
+		took = queue->throttled_clock_self_time - w->throttled_ns;
+		if (w->queue != (__u64)queue || (__s64)took <= 0)
 			return;
 		from = w->here_ns;
 		until = took < now - from ? from + took : now;
@@ -88,7 +94,7 @@ static __always_inline void say_throttled(struct cpu_state *c, struct task_struc
 		quota_of_groups(task, w->since_ns, now, &from, &until);
 	}
 	if (from < until)
-		watch_say(c, WATCH_THROTTLED, task, until, from, now);
+		watch_say(c, WATCH_THROTTLED, p, until, from, now);
 }
 
 /* ---- where the kernel does not add up what they took ---- */

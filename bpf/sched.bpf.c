@@ -26,9 +26,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	if (prev->pid == c->sampler) {
 		c->switches++;
-		thread_begins(c, next, now);
+		thread_begins(c, party_of(next), now);
 	} else if (c->thread.start_ns) {
-		thread_ends(c, prev, now, unseen);
+		thread_ends(c, party_of(prev), now, unseen);
 	}
 	c->thread.id = in;
 	c->thread.start_ns = in == c->sampler ? 0 : now;

@@ -79,9 +79,9 @@ static __always_inline bool goes_on(struct task_struct *task)
 }
 
 /* unseen: RECORD_UNSEEN or 0. */
-static __always_inline void thread_ends(struct cpu_state *c, struct task_struct *task, __u64 now,
-					__u8 unseen)
+static __always_inline void thread_ends(struct cpu_state *c, struct party p, __u64 now, __u8 unseen)
 {
+	struct task_struct *task = p.task;
 	struct record r = {.start_ns = c->thread.start_ns,
 			   .end_ns = now,
 			   .arg = task->tgid,
@@ -89,7 +89,7 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 			   .kind = RECORD_THREAD,
 			   .flags = kthread_flag(task) | unseen |
 				    (goes_on(task) ? RECORD_ONGOING : 0),
-			   .owner = owner_of(task),
+			   .owner = p.owner,
 			   .prio = task->prio};
 
 	read_comm(r.name, task);
@@ -98,19 +98,19 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 
 /* Some kernels have threads that leave without the tracepoint, so the thread that replaces the
  * sampler is reported at once. */
-static __always_inline void thread_begins(struct cpu_state *c, struct task_struct *task, __u64 now)
+static __always_inline void thread_begins(struct cpu_state *c, struct party p, __u64 now)
 {
 	struct record r = {.start_ns = now,
 			   .end_ns = now,
-			   .id = task->pid,
+			   .id = p.task->pid,
 			   .kind = RECORD_MARK,
-			   .flags = kthread_flag(task),
+			   .flags = kthread_flag(p.task),
 			   .mark = MARK_THREAD,
-			   .owner = owner_of(task),
-			   .prio = task->prio};
+			   .owner = p.owner,
+			   .prio = p.task->prio};
 
 	c->own.mark[LEVEL_THREAD] = 0;
-	read_comm(r.name, task);
+	read_comm(r.name, p.task);
 	put_wide(c, LEVEL_THREAD, &r);
 }
 

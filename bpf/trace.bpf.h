@@ -136,23 +136,35 @@ static __always_inline __u64 owner_of(struct task_struct *task)
 	return OWNER(task->tgid, group ? group->kn->id : 0);
 }
 
+/* A thread that a program tells about. Its owner is read once: each pointer on the way costs the
+ * kernel a search of all its types, in each way through a program that it checks. */
+struct party {
+	struct task_struct *task;
+	__u64 owner;
+};
+
+static __always_inline struct party party_of(struct task_struct *task)
+{
+	return (struct party){task, owner_of(task)};
+}
+
 #define WATCH_ALWAYS 1 /* start in ns: before any window */
 
 /* Reports that a watched thread came or went. start 0: the same as end. */
-static __always_inline void watch_say(struct cpu_state *c, int what, struct task_struct *task,
-				      __u64 arg, __u64 start, __u64 end)
+static __always_inline void watch_say(struct cpu_state *c, int what, struct party p, __u64 arg,
+				      __u64 start, __u64 end)
 {
 	struct record r = {.start_ns = start ? start : end,
 			   .end_ns = end,
 			   .arg = arg,
-			   .id = task->pid,
+			   .id = p.task->pid,
 			   .kind = RECORD_WATCH,
-			   .flags = task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0,
+			   .flags = p.task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0,
 			   .mark = what,
-			   .owner = owner_of(task),
-			   .prio = task->prio};
+			   .owner = p.owner,
+			   .prio = p.task->prio};
 
-	read_comm(r.name, task);
+	read_comm(r.name, p.task);
 	c->own.told = put_wide(c, LEVEL_THREAD, &r);
 }
 
@@ -184,7 +196,7 @@ static __always_inline bool watch_find(struct cpu_state *c)
 	c->own.here = task->pid;
 	c->thread.id = task->pid;
 	c->thread.start_ns = now;
-	watch_say(c, WATCH_IN, task, bpf_get_smp_processor_id(), WATCH_ALWAYS, now);
+	watch_say(c, WATCH_IN, party_of(task), bpf_get_smp_processor_id(), WATCH_ALWAYS, now);
 	return true;
 }
 

@@ -63,26 +63,26 @@ static __always_inline void forget_wait(__s32 tid)
 	bpf_map_delete_elem(&watch_waits, &tid);
 }
 
-static __always_inline void comes(struct cpu_state *c, struct task_struct *task, __u64 now)
+static __always_inline void comes(struct cpu_state *c, struct party p, __u64 now)
 {
-	__s32 tid = task->pid;
+	__s32 tid = p.task->pid;
 	struct wait *w = bpf_map_lookup_elem(&watch_waits, &tid);
 	__u64 *due;
 
 	activate(c, now);
 	c->own.here = tid;
 	if (!w) {
-		watch_say(c, WATCH_IN, task, bpf_get_smp_processor_id(), now, now);
+		watch_say(c, WATCH_IN, p, bpf_get_smp_processor_id(), now, now);
 		return;
 	}
 	deactivate(state_of_cpu(w->cpu));
-	say_throttled(c, task, w, now);
-	note_waker(c, task, now);
+	say_throttled(c, p, w, now);
+	note_waker(c, p.task, now);
 	due = w->kind == WATCH_IN_WOKEN ? bpf_map_lookup_elem(&watch_dues, &tid) : NULL;
 	if (due && *due <= w->since_ns)
-		watch_say(c, WATCH_IN_DUE, task, w->cpu, *due, now);
+		watch_say(c, WATCH_IN_DUE, p, w->cpu, *due, now);
 	else
-		watch_say(c, w->kind, task, w->cpu, w->since_ns, now);
+		watch_say(c, w->kind, p, w->cpu, w->since_ns, now);
 	bpf_map_delete_elem(&watch_waits, &tid);
 }
 
@@ -96,8 +96,8 @@ static __always_inline __u64 here_since(const struct cpu_state *c, const struct 
 }
 
 /* since: see watch_say(). */
-static __always_inline void goes(struct cpu_state *c, struct task_struct *task, bool preempt,
-				 __u64 since, __u64 now)
+static __always_inline void goes(struct cpu_state *c, struct party p, bool preempt, __u64 since,
+				 __u64 now)
 {
 	if (c->own.syscall.start_ns) {
 		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, 0, c->own.syscall.start_ns,
@@ -105,11 +105,11 @@ static __always_inline void goes(struct cpu_state *c, struct task_struct *task, 
 		c->own.syscall.start_ns = 0;
 	}
 	c->own.fault.start_ns = 0; /* sleeps inside the fault */
-	watch_say(c, WATCH_OUT, task, task->tgid, since, now);
+	watch_say(c, WATCH_OUT, p, p.task->tgid, since, now);
 	c->own.here = 0;
 	deactivate(c);
-	if (preempt || !state_of(task))
-		begin_wait(task, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now);
+	if (preempt || !state_of(p.task))
+		begin_wait(p.task, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now);
 }
 
 /* The thread left without the tracepoint, or is no longer watched. */
@@ -125,6 +125,7 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct cpu_state *c = target_cpu();
+	struct party out, come;
 	bool mine, first;
 	__u64 now;
 
@@ -142,6 +143,8 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
+	out = party_of(prev);
+	come = party_of(next);
 	if (c->own.here && (c->own.here != (__u32)prev->pid || !mine))
 		is_gone(c, now);
 	if (mine && !c->own.here)
@@ -150,19 +153,19 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	c->irq[0].start_ns = 0;
 	c->irq[1].start_ns = 0;
 	if (c->active > mine && c->thread.start_ns && c->thread.id == (__u32)prev->pid)
-		thread_ends(c, prev, now, 0); /* was in the way of others */
+		thread_ends(c, out, now, 0); /* was in the way of others */
 	if (mine)
-		goes(c, prev, preempt, here_since(c, prev, first), now);
+		goes(c, out, preempt, here_since(c, prev, first), now);
 	c->thread.id = next->pid;
 	c->thread.start_ns = now;
 	if (is_watched(next)) {
-		comes(c, next, now);
+		comes(c, come, now);
 		return 0;
 	}
 	if (watch_comms || watch_in_groups)
 		forget_wait(next->pid); /* was watched when it began to wait */
 	if (c->active) {
-		thread_begins(c, next, now);
+		thread_begins(c, come, now);
 		note_arrival(c, next, now);
 	}
 	return 0;
@@ -212,7 +215,7 @@ int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
-	watch_say(here, WATCH_MOVED, task, w->cpu, w->here_ns, now);
+	watch_say(here, WATCH_MOVED, party_of(task), w->cpu, w->here_ns, now);
 	deactivate(state_of_cpu(w->cpu));
 	w->cpu = dest_cpu;
 	w->here_ns = now;
