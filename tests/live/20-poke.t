@@ -24,12 +24,12 @@ from lib import cpu_of, diag, done, ok, skip, sources, total
 
 ALLOW_NS = 200_000
 SPARE = 5  # runs of its thread after it has read how often it was switched off
-BEFORE_S = 0.5
-POKES = {"thread": ("-n", "25", "-l", "2ms", "-g", "10ms-30ms"),
-         "fifo": ("-n", "25", "-l", "2ms", "-g", "10ms-30ms"),
-         "futex": ("-n", "75", "-g", "5ms-9ms"), "timer": ("-n", "200", "-g", "2ms-4ms"),
-         "membarrier": ("-n", "75", "-g", "5ms-9ms"),
-         "tlb": ("-n", "75", "-g", "5ms-9ms"), "kworker": ("-n", "75", "-g", "5ms-9ms")}
+BEFORE_S = 0.3
+POKES = {"thread": ("-n", "25", "-l", "2ms", "-g", "5ms-15ms"),
+         "fifo": ("-n", "25", "-l", "2ms", "-g", "5ms-15ms"),
+         "futex": ("-n", "75", "-g", "3ms-5ms"), "timer": ("-n", "200", "-g", "2ms-4ms"),
+         "membarrier": ("-n", "75", "-g", "3ms-5ms"),
+         "tlb": ("-n", "75", "-g", "3ms-5ms"), "kworker": ("-n", "75", "-g", "3ms-5ms")}
 
 
 
@@ -225,7 +225,7 @@ if log := logs.get("kworker"):
 N = 25
 SCORE = os.path.join(lib.ROOT, "tests", "accuracy", "score")
 with tempfile.TemporaryDirectory() as place:
-    r = subprocess.run([SCORE, "-c", str(cpu), "-n", str(N), "--gap", "4ms-12ms", "--others",
+    r = subprocess.run([SCORE, "-c", str(cpu), "-n", str(N), "--gap", "4ms-8ms", "--others",
                         "--keep", place],
                        stdout=subprocess.PIPE, text=True,
                        env={**os.environ, "CULPRIT": lib.CULPRIT, "POKE": lib.POKE})

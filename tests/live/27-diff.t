@@ -19,7 +19,7 @@ import lib
 from lib import culprit, done, is_, ok, skip
 
 PAIRS = 6
-WINDOW_S = 4 if os.environ.get("LONG") else 1.5
+WINDOW_S = 4 if os.environ.get("LONG") else 1
 # a poke: the switches and system calls around what its thread times, as in 20-poke.t
 ALLOW_NS = 200_000
 
@@ -127,7 +127,7 @@ if why:
     skip("a known noise", why)
 else:
     # Noise enough that RT throttling, which takes 50 ms at once, does not hide it in the total.
-    noisy, log = record("fifo", "-n", "130", "-l", "8ms", "-g", "10ms-12ms")
+    noisy, log = record("fifo", "-n", "80", "-l", "8ms", "-g", "10ms-12ms")
     ran, n, comm = sum(e["ran_ns"] for e in log), len(log), log[0]["comm"]
     # other differences of two windows are for the unit tests
     d = diff("--between", "1", quiet, noisy)

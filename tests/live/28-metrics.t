@@ -51,7 +51,7 @@ atexit.register(shutil.rmtree, shm, True)
 os.symlink(shm, path("t"))
 os.umask(0o077)
 # 10 ms: a hundred files a second, each of them must be whole.
-proc = lib.spawn(*run, "-d", "1500ms", "-f", "json", "-o", path("report"), "--textfile",
+proc = lib.spawn(*run, "-d", "1s", "-f", "json", "-o", path("report"), "--textfile",
                  path("t", "culprit.prom"), "--textfile-interval", "10ms")
 whole = broken = 0
 tids = set()

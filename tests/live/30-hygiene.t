@@ -12,7 +12,7 @@ import struct
 import lib
 from lib import cpu_of, done, is_, not_judged, ok, skip, sources, total
 
-SECONDS = 2
+SECONDS = 1.2
 USUAL_CALLS = 60  # IPIs that attaching the probes sends, at least: hundreds were seen
 
 lib.need_bpf()

@@ -20,7 +20,7 @@ for what in "membarrier", "kworker":
         can.append(what)
 with lib.opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q") as run:
     for what in can:
-        lib.run_poke(cpu, what, "-n", "25")
+        lib.run_poke(cpu, what, "-n", "25", "-g", "3ms-5ms")
 if run.result.rc:
     raise RuntimeError(f"culprit run: {run.result}")
 report = json.loads(run.result.out)

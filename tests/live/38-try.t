@@ -84,7 +84,7 @@ def guardian(pid):
 
 def begun():
     """A try whose fix is in force."""
-    proc = lib.spawn("try", FIX, "-d", "24s", "-n", "30", "-q", *AT)
+    proc = lib.spawn("try", FIX, "-d", "12s", "-n", "30", "-q", *AT)
     if not in_force():
         raise RuntimeError(f"the fix was not put in force: {lib.finish(proc, 1)}")
     return proc

@@ -174,7 +174,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
                             (move, "moved", "sleep", "-i", "1ms"),
                             (move, "moved", "syscall")):
         r = cut_short(act, *args)
-        name = f"{' '.join(args[:2])}, whose sampler is {why}"
+        name = " ".join(a for a in args[:2] if a != rec) + f", whose sampler is {why}"
         is_(r.rc, 3, f"{name}: exit 3")
         ok(re.fullmatch(rf"culprit: incomplete: cpu {cpu} ended early, after [^\n]*: its sampler "
                         r"was "
@@ -203,17 +203,17 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     # noise, to have something to lose
     noise = lib.spawn("timer", *ON, "-n", "100000", "-g", "1ms", path=lib.POKE)
     for limit in ("--max-hiccup", "1ns"), ("--max-lost", "0.0001"):
-        r = culprit("run", *ON, "-d", "300ms", "-q", "-f", "json", "-o", kept, *limit, "--no-trace")
+        r = culprit("run", *ON, "-d", "150ms", "-q", "-f", "json", "-o", kept, *limit, "--no-trace")
         is_(r.rc, 2, f"{' '.join(limit)}: exit 2")
         ok(len(r.err.splitlines()) == 1 and limit[0] in r.err,
            f"{' '.join(limit)}: says which was crossed", r)
         with open(kept) as f:
             ok(not lib.broken_sums(json.load(f)),
                f"{' '.join(limit)}: the report is written all the same")
-    r = culprit("run", *ON, "-d", "300ms", "-q", "--max-hiccup", "60s", "--max-lost", "100",
+    r = culprit("run", *ON, "-d", "150ms", "-q", "--max-hiccup", "60s", "--max-lost", "100",
                 "--no-trace")
     is_(r.rc, 0, "limits that are not crossed: exit 0")
-    for args in (("record", *ON, "-d", "300ms", "-q", "--no-trace", os.path.join(place, "rec")),
+    for args in (("record", *ON, "-d", "150ms", "-q", "--no-trace", os.path.join(place, "rec")),
                  ("sleep", *ON, "-n", "20", "-i", "1ms", "-t", "1us", "-q", "--no-trace")):
         r = culprit(*args, "--max-hiccup", "1ns")
         ok(r.rc == 2 and r.out and "--max-hiccup" in r.err, f"{args[0]} --max-hiccup: exit 2", r)

@@ -5,7 +5,7 @@ times over: none is lost, and the kernel's counters agree to the end."""
 import lib
 from lib import done, ok, sources
 
-STORM = 40000
+STORM = 30000
 SPARE = 5  # runs of its thread after it has read how often it was switched off
 
 lib.need_bpf()

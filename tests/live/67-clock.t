@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit clock: the counter's rate is what others measure, which clocks are system calls is known,
 the counters of CPUs agree as far as the kernel says so, and a network card without a clock is
-refused. A PTP hardware clock is tried where the machine has one."""
+refused. A PTP hardware clock is tried where the machine has one. tests/vm/40-clock.t runs it where
+instructions are counted; LONG=1 in the environment: here, too."""
 import glob
 import json
 import os
@@ -16,6 +17,8 @@ import time
 import lib
 from lib import culprit, done, is_, ok, read, skip
 
+if not os.environ.get("LONG"):
+    lib.skip_all("tests/vm/40-clock.t runs it, and LONG=1")
 lib.take_turn()
 TRIES = 3  # threads on two CPUs must both run for a while
 IN_USER_SPACE = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}

@@ -96,7 +96,12 @@ is_(([int(a) for a, _ in bins], sum(int(n) for _, n in bins) + over,
 # ---- how many, how far apart ----
 N, INTERVAL_NS = 80, 5_000_000
 for args in (), ("--relative",):
-    r = sleep("-n", str(N), "-i", f"{INTERVAL_NS}ns", "-P", "f:10", "-f", "json", *args)
+    with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+        rec = os.path.join(place, "rec")
+        r = sleep("-n", str(N), "-i", f"{INTERVAL_NS}ns", "-P", "f:10", "-f", "json", "-r", rec,
+                  *args)
+        is_(culprit("report", rec, "-f", "json").out, r.out,
+            f"a recording's report is the run's own, as json{' '.join(('', *args))}")
     s = series(r.out)
     late, delta = s["latency"], s["delta"]
     what = " ".join(args) or "absolute"
@@ -124,31 +129,29 @@ for args in (), ("--relative",):
         given_up = lateness if late["max_ns"] >= INTERVAL_NS else 0
         ok(abs(more) <= late["max_ns"] + given_up + 2 * N, "until a time does not", more, late)
 
-# ---- /dev/cpu_dma_latency ----
-if os.path.exists("/dev/cpu_dma_latency"):
-    def holds(proc):
+# ---- the end; /dev/cpu_dma_latency ----
+held = {}
+DMA = os.path.exists("/dev/cpu_dma_latency")
+for interval, *args in ["10s"], ["100us", *["--dma-latency"] * DMA]:
+    def look(proc):
         fds = f"/proc/{proc.pid}/fd"
-        return "/dev/cpu_dma_latency" in [os.readlink(os.path.join(fds, fd))
-                                          for fd in os.listdir(fds)]
+        held[bool(args)] = "/dev/cpu_dma_latency" in [os.readlink(os.path.join(fds, fd))
+                                                      for fd in os.listdir(fds)]
+        os.killpg(proc.pid, signal.SIGINT)
 
-    is_(during(holds, "--no-trace", "--dma-latency")[0], True,
-        "--dma-latency holds the device open")
-    is_(during(holds, "--no-trace")[0], False, "nobody does without it")
+    _, r = during(look, "-i", interval, "-P", "f:10", *args, stop=False)
+    ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
+       f"Ctrl-C amid sleeps of {interval}: the full report", r)
+if DMA:
+    is_(held[True], True, "--dma-latency holds the device open")
+    is_(held[False], False, "nobody does without it")
 else:
     skip("--dma-latency", "no /dev/cpu_dma_latency")
 
-# ---- the end, recordings ----
-for interval in "10s", "100us":
-    _, r = during(lambda proc: os.killpg(proc.pid, signal.SIGINT), "-i", interval, "-P", "f:10",
-                  stop=False)
-    ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
-       f"Ctrl-C amid sleeps of {interval}: the full report", r)
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     rec = os.path.join(place, "rec")
-    for form in "json", "text":
-        live = sleep("-n", "100", "-i", "1ms", "-r", rec, "--force", "-f", form).out
-        is_(culprit("report", rec, "-f", form).out, live,
-            f"a recording's report is the run's own, as {form}")
+    live = sleep("-n", "100", "-i", "1ms", "-r", rec).out
+    is_(culprit("report", rec).out, live, "a recording's report is the run's own, as text")
 ok(re.search(r"latency$", live, re.M) and re.search(r"delta$", live, re.M),
    "the text has a row for each series", live)
 
@@ -254,25 +257,26 @@ if shutil.which("stress-ng"):
     is_(s["latency"]["threshold_ns"], s["latency under load"]["threshold_ns"],
         "--load: one threshold holds for both")
     is_(lib.await_gone(left_behind, 1), [], "--load: nothing of it is left when culprit ends")
-    for args, cpus in ((), lib.ALLOWED & lib.online() - {cpu}), (("--load-here",), {cpu}):
-        # One ends by itself, the other is killed: side by side.
-        both = {signal.SIGINT: Loaded(*args), signal.SIGKILL: Loaded("--no-trace", *args)}
-        for one in both.values():
-            lib.await_ready(one.proc, one.ready)
-        lib.await_gone(lambda: [one for one in both.values() if one.begins()], 20)
-        found = [pid for one in both.values() for pid in one.found]
-        r = {sig: one.end(sig) for sig, one in both.items()}
-        for sig, one in both.items():
-            what = " ".join(["--load", *args, sig.name])
-            ok(len(one.found) >= 4 and all(allowed <= cpus for allowed in one.found.values()),
-               f"{what}: it runs where it should", one.found, cpus)
-            is_(one.held, {"0" * 16},
-                f"{what}: none of its processes, nor the sampler, has a right")
-        is_(lib.await_gone(left_behind), [],
-            f"{' '.join(['--load', *args])}: no process and no file of the two is left")
-        r = r[signal.SIGINT]
-        ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
-           f"{' '.join(['--load', *args])} SIGINT: the full report, at once", r)
+    where = {(): lib.ALLOWED & lib.online() - {cpu}, ("--load-here",): {cpu}}
+    # One of each pair ends by itself, the other is killed: all side by side.
+    loaded = {(args, sig): Loaded(*more, *args) for args in where
+              for sig, more in ((signal.SIGINT, ()), (signal.SIGKILL, ("--no-trace",)))}
+    for one in loaded.values():
+        lib.await_ready(one.proc, one.ready)
+    lib.await_gone(lambda: [one for one in loaded.values() if one.begins()], 20)
+    found = [pid for one in loaded.values() for pid in one.found]
+    ended = {of: one.end(of[1]) for of, one in loaded.items()}
+    for (args, sig), one in loaded.items():
+        what = " ".join(["--load", *args, sig.name])
+        ok(len(one.found) >= 4 and all(allowed <= where[args] for allowed in one.found.values()),
+           f"{what}: it runs where it should", one.found, where[args])
+        is_(one.held, {"0" * 16},
+            f"{what}: none of its processes, nor the sampler, has a right")
+        r = ended[args, sig]
+        if sig == signal.SIGINT:
+            ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
+               f"{what}: the full report, at once", r)
+    is_(lib.await_gone(left_behind), [], "--load: no process and no file of any is left")
     shutil.rmtree(place)
     os.environ["TMPDIR"] = tempfile.gettempdir()
 else:

@@ -52,7 +52,7 @@ def program(*args, **kwargs):
         p.proc.communicate(timeout=20)
 
 
-def watch(*args, form="json", meanwhile=None, seconds=0.5):
+def watch(*args, form="json", meanwhile=None, seconds=0.3):
     """The report of a window that lasts `seconds`, or as long as `meanwhile` takes; and what that
     returned."""
     with lib.opened("watch", "-q", "-f", form, "-d", "60s" if meanwhile else f"{seconds}s",
@@ -85,17 +85,47 @@ def poke(*args):
     return lambda: lib.run_poke(cpu, *args)
 
 
+BPFTOOL = shutil.which("bpftool")
+
+
+def records_made():
+    """Of each CPU that this culprit observes: how many records its probes have made, by the
+    kernel's own memory. Others may have probes of their own."""
+    made, call = [], {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+    held = {m for pid, _ in lib.marked() for fd in os.listdir(f"/proc/{pid}/fdinfo")
+            for m in re.findall(r"^map_id:\s+(\d+)$", lib.read(f"/proc/{pid}/fdinfo/{fd}"), re.M)}
+    for number in held:
+        m = json.loads(subprocess.run(["bpftool", "-j", "map", "show", "id", number],
+                                      capture_output=True, text=True, check=True).stdout)
+        if m.get("name") != "cpu_states":
+            continue
+        # bpftool would print all the rings.
+        attributes = struct.pack("I60x", m["id"])
+        fd = ctypes.CDLL(None).syscall(call, 14, attributes, len(attributes))
+        size = -(-m["bytes_value"] // 8) * 8
+        with mmap.mmap(fd, m["max_entries"] * size, mmap.MAP_SHARED, mmap.PROT_READ) as memory:
+            made += [sum(struct.unpack_from("4Q", memory, slot * size + 96))
+                     for slot in range(m["max_entries"])]
+        os.close(fd)
+    return made
+
+
+def poke_and_count(*args):
+    """poke's log, and the records made by then."""
+    return lib.run_poke(cpu, *args), records_made() if BPFTOOL else []
+
+
 # ---- who takes its time ----
 with program("spin") as p:
-    report, log = watch("-p", p.pid, meanwhile=poke("fifo", "-n", "20", "-l", "2ms", "-g",
-                                                    "20ms-40ms"))
+    report, (log, made) = watch("-p", p.pid, meanwhile=lambda: poke_and_count(
+        "fifo", "-n", "20", "-l", "2ms", "-g", "5ms-15ms"))
     check_sums(report, "preempted")
     is_(tids(report), set(p.tids), "-p: its threads, each by its number")
     found = poked(report, log)
-    ran = sum(e["ran_ns"] for e in log)
+    ran_ns = sum(e["ran_ns"] for e in log)
     # One of the two threads runs when poke comes, and the other waits: both lose the time.
-    ok(total(found, "hiccups") >= len(log) and 0.9 * ran <= total(found),
-       "poke is named for what it took", ran, found)
+    ok(total(found, "hiccups") >= len(log) and 0.9 * ran_ns <= total(found),
+       "poke is named for what it took", ran_ns, found)
     # Both lost the time of a stop of the machine right before or after poke read its clock, too.
     ok(total(found) - 2 * sum(s["max_ns"] for s in found)
        <= 2.2 * sum(e["end_ns"] - e["start_ns"] for e in log) + 2 * 200000 * (len(log) + 5),
@@ -104,12 +134,15 @@ with program("spin") as p:
     ok(len(others) == 2, "two threads on one CPU take it from each other, and are named for it",
        others)
     ok(rows(report, kind="vector", name="local_timer"), "the tick is named")
+    if BPFTOOL:
+        ok(max(made) > len(log), "while it runs its CPU is recorded, each of poke's runs at least",
+           made)
 
-    # The flight recorder, and metrics meanwhile: who preempted it is in the kept part.
+    # One thread; the flight recorder, and metrics meanwhile: who preempted it is in the kept part.
     kept, prom = os.path.join(place, "kept"), os.path.join(place, "prom")
     os.mkdir(kept)
-    r = culprit("watch", "-p", str(p.pid), "-q", "-f", "json", "-d", "500ms", "--last", "10s",
-                "--when", "late", "--when", "end", "-r", kept, "--textfile", prom,
+    r = culprit("watch", "--tid", str(p.tids[1]), "-q", "-f", "json", "-d", "300ms", "--last",
+                "10s", "--when", "late", "--when", "end", "-r", kept, "--textfile", prom,
                 "--textfile-interval", "100ms")
     files = os.listdir(kept)
     ok(r.rc == 0 and len(files) == 1 and "end: " in r.err,
@@ -127,19 +160,23 @@ with program("spin") as p:
         ok(re.search(rf'^culprit_hiccups_total{{thread="[^"]*\[{c["thread"]["pid"]}\]"}} '
                      rf'{c["hiccups"]["count"]}$', metrics, re.M),
            "--textfile has its hiccups", metrics[:2000])
-    report, _ = watch("--tid", p.tids[1])
-    is_(tids(report), {p.tids[1]}, "-t: that thread only")
-    ok(not poked(report, log), "poke is not named when it is not there", poked(report, log))
-    report, _ = watch("--tid", p.tids[1], "--tid", p.tids[0], "-t", "1ms")
+    is_(tids(whole), {p.tids[1]}, "-t: that thread only")
+    ok(not poked(whole, log), "poke is not named when it is not there", poked(whole, log))
+
+    # Both threads, of which a recording is made; what was printed at once is what is printed of it.
+    rec = os.path.join(place, "rec")
+    live, _ = watch("--tid", p.tids[1], "--tid", p.tids[0], "-t", "1ms", "-r", rec, form="text")
+    report = json.loads(culprit("report", rec, "-f", "json").out)
     is_(tids(report), set(p.tids), "-t may be given again")
     ok(all(c["hiccups"]["min_ns"] >= 1000000 for c in report["cpus"] if c["hiccups"]["count"]),
        "--threshold leaves out what is shorter", report["cpus"])
-    rec = os.path.join(place, "rec")
+    name = "a recording's report is the watch's own, as"
+    is_(culprit("report", rec).out, live, f"{name} text")
     with lib.ready_file() as path:
-        proc = lib.spawn("watch", "-p", str(p.pid), "-d", "forever", "-q", "-r", rec, "-f", "json",
-                         "--ready-file", path)
+        proc = lib.spawn("watch", "-p", str(p.pid), "-d", "forever", "-q", "-r", rec, "--force",
+                         "-f", "json", "--ready-file", path)
         lib.await_ready(proc, path)
-        time.sleep(0.5)  # both have run
+        time.sleep(0.3)  # both have run
         children = lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()
         where = {pid: os.sched_getaffinity(pid) for pid in (proc.pid, *map(int, children))}
         os.killpg(proc.pid, signal.SIGINT)
@@ -148,13 +185,7 @@ with program("spin") as p:
        "Ctrl-C: the full report, at once", r)
     ok(len(where) == 2 and not any(cpu in cpus for cpus in where.values()),
        "culprit, and who writes its recording, stay off the watched CPU", where)
-
-    for form in "json", "text":
-        live, _ = watch("-p", p.pid, "-r", rec, "--force", form=form) if form == "text" else (
-            culprit("watch", "-q", "-p", str(p.pid), "-d", "500ms", "-r", rec, "--force", "-f",
-                    form).out, None)
-        is_(culprit("report", rec, "-f", form).out, live,
-            f"a recording's report is the watch's own, as {form}")
+    is_(culprit("report", rec, "-f", "json").out, r.out, f"{name} json")
 
 # ---- a program with a priority of its own, on a CPU that others want ----
 with program("late", prefix=("chrt", "-f", "50")) as p:
@@ -178,6 +209,7 @@ with program("calls", prefix=("chrt", "-f", "50")) as p:
     # Two IPIs at least each, which switch to nobody.
     ok(total(rows(report, kind="vector"), "count") >= 2 * len(log) > 0,
        "and so are the interrupts that come upon it", report["cpus"])
+    is_(rows(report, kind="syscall"), [], "no system call is, without --syscalls")
 
 # ---- by whom: units, and a quota ----
 def hierarchy(kind, option):
@@ -277,55 +309,82 @@ jitter = os.path.join(place, "jitter-loop-7")
 shutil.copy(WATCHED, jitter)
 
 
-def ran_as(path, seconds=0.2, group=None):
-    """A program that runs for so long, and the threads that it had."""
+class Chosen:
+    """A watch of what an option chooses, with what it has said so far."""
+
+    def __init__(self, option, name):
+        self.option = option
+        self.lines, self.rec = (os.path.join(place, f"{kind}{option}") for kind in ("lines", "rec"))
+        self.run = lib.opened("watch", "-q", option, name, "-d", "60s", "-f", "jsonl", "-o",
+                              self.lines, "-r", self.rec)
+
+    def lacks(self, wanted):
+        """Those of these threads about which it has said nothing."""
+        text = lib.read(self.lines)
+        return wanted - {json.loads(line)["tid"]
+                         for line in text[:text.rfind("}\n") + 1].splitlines()}
+
+    def tids(self):
+        """All that it watched, behind the window."""
+        return tids(json.loads(culprit("report", self.rec, "-f", "json").out))
+
+
+def ran_as(path, group=None, seen_by=()):
+    """The threads of a program that runs until all of these have said something about both of
+    them."""
     proc = subprocess.Popen([path, "spin"], stdout=subprocess.PIPE, text=True,
                             env=lib._environment())
     pids = set(map(int, proc.stdout.readline().split()[2:]))
     if group:
         put(f"{group}/cgroup.procs", proc.pid)
-    time.sleep(seconds)
+    if seen_by:
+        lib.await_gone(lambda: [c for c in seen_by if c.lacks(pids)], 20)
+    else:
+        time.sleep(0.2)
     proc.terminate()
     proc.communicate(timeout=20)
+    return pids
+
+
+unit = f"{unified}/culprit-test-{os.getpid()}.slice"
+comm, by_group = Chosen("--comm", "jit*er-l*7"), []
+if unified:
+    # A unit that is not there is looked for once a second.
+    by_group = [Chosen(option, os.path.basename(unit)) for option in ("--cgroup", "--unit")]
+
+
+def in_group():
+    """The group comes and goes, with one in it that has a name of its own."""
+    os.mkdir(unit)
+    os.mkdir(f"{unit}/inner")
+    pids = ran_as(WATCHED, f"{unit}/inner", by_group)
+    lib.remove_group(f"{unit}/inner")
+    lib.remove_group(unit)
     return pids
 
 
 with program("spin") as p:
     exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True)  # runs already
     before = set(map(int, exe.stdout.readline().split()[2:]))
-    report, came = watch("--comm", "jit*er-l*7", meanwhile=lambda: [
-        ran_as(jitter), ran_as(WATCHED), ran_as(jitter)])
+    with contextlib.ExitStack() as windows:
+        for c in [comm, *by_group]:
+            windows.enter_context(c.run)
+        came, inside = [], []
+        for _ in range(2):
+            came.append(ran_as(jitter, seen_by=[comm]))
+            inside.append(in_group() if unified else ran_as(WATCHED))
     exe.terminate()
     exe.communicate(timeout=20)
-    is_([before <= tids(report), came[0] <= tids(report), came[2] <= tids(report)], [True] * 3,
+    found = comm.tids()
+    is_([before <= found] + [t <= found for t in came], [True] * 3,
         "--comm: threads that were there, that came, and that came again")
-    ok(not tids(report) & (set(p.tids) | came[1]), "and no other's", tids(report), p.tids, came)
-
-if unified:
-    unit = f"{unified}/culprit-test-{os.getpid()}.slice"
-
-    def twice():
-        """The group comes, goes, and comes again, with one in it that has a name of its own."""
-        came = []
-        for _ in range(2):
-            os.mkdir(unit)
-            os.mkdir(f"{unit}/inner")
-            time.sleep(1.5)  # a unit that is not there is looked for once a second
-            came.append(ran_as(WATCHED, group=f"{unit}/inner"))
-            lib.remove_group(f"{unit}/inner")
-            lib.remove_group(unit)
-        return came
-
-    def beside():
-        return watch("--cgroup", os.path.basename(unit), meanwhile=twice)
-
-    with program("spin") as p:
-        by_unit, (by_group, came) = watch("--unit", os.path.basename(unit), meanwhile=beside)
-        for option, report in ("--unit", by_unit), ("--cgroup", by_group):
-            is_([t <= tids(report) for t in came], [True] * 2,
-                f"{option}: threads in it, and in it when it has come again")
-            ok(not tids(report) & set(p.tids), "and no other's", tids(report), p.tids)
-else:
+    ok(not found & set(p.tids).union(*inside), "and no other's", found, p.tids, inside)
+    for c in by_group:
+        found = c.tids()
+        is_([t <= found for t in inside], [True] * 2,
+            f"{c.option}: threads in it, and in it when it has come again")
+        ok(not found & before.union(p.tids, *came), "and no other's", found, p.tids, came)
+if not unified:
     skip("by unit", "no cgroup2 that may be written is mounted here")
 for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 to 31 bytes"),
                   (("--unit", "a/b"), "no name of a unit")):
@@ -345,50 +404,23 @@ with program("spin") as here, program("spin", on=(elsewhere,)) as there:
     is_(report["run"]["cpus"], [cpu], "the report says which CPU")
 
 
-def records_made():
-    """Of each CPU that this culprit observes: how many records its probes have made, by the
-    kernel's own memory. Others may have probes of their own."""
-    made, call = [], {"x86_64": 321, "aarch64": 280}[os.uname().machine]
-    held = {m for pid, _ in lib.marked() for fd in os.listdir(f"/proc/{pid}/fdinfo")
-            for m in re.findall(r"^map_id:\s+(\d+)$", lib.read(f"/proc/{pid}/fdinfo/{fd}"), re.M)}
-    for number in held:
-        m = json.loads(subprocess.run(["bpftool", "-j", "map", "show", "id", number],
-                                      capture_output=True, text=True, check=True).stdout)
-        if m.get("name") != "cpu_states":
-            continue
-        # bpftool would print all the rings.
-        attributes = struct.pack("I60x", m["id"])
-        fd = ctypes.CDLL(None).syscall(call, 14, attributes, len(attributes))
-        size = -(-m["bytes_value"] // 8) * 8
-        with mmap.mmap(fd, m["max_entries"] * size, mmap.MAP_SHARED, mmap.PROT_READ) as memory:
-            made += [sum(struct.unpack_from("4Q", memory, slot * size + 96))
-                     for slot in range(m["max_entries"])]
-        os.close(fd)
-    return made
-
-
 def ran(tid):
     """How often a thread has come to a CPU, and for how long it ran and waited, by the kernel."""
     return lib.read(f"/proc/{tid}/schedstat")
 
 
-if shutil.which("bpftool"):
-    def poke_and_count():
-        lib.run_poke(cpu, "fifo", "-n", "30", "-l", "1ms", "-g", "5ms-10ms")
-        return records_made()
+SHORT = "fifo", "-n", "30", "-l", "1ms", "-g", "5ms-10ms"
 
+if BPFTOOL:
     name = "while a watched program sleeps nothing at all is recorded on its CPU"
     with program("sleep") as p:
         lib.await_gone(lambda: not re.search(r"\) S ", lib.read(f"/proc/{p.pid}/stat")))
         before = ran(p.pid)
-        report, made = watch("-p", p.pid, meanwhile=poke_and_count)
+        report, (_, made) = watch("-p", p.pid, meanwhile=lambda: poke_and_count(*SHORT))
         if before == ran(p.pid):
             ok(set(made) == {0}, name, made, report)
         else:
             lib.not_judged(name, "somebody has woken it")
-    with program("spin") as p:
-        _, made = watch("-p", p.pid, meanwhile=poke_and_count)
-        ok(max(made) > 30, "while it runs it is, each of poke's runs at least", made)
 
     shell = os.path.join(place, "jitter-shell")
     shutil.copy("/bin/sh", shell)
@@ -402,7 +434,7 @@ if shutil.which("bpftool"):
             p.stdout.readline()
             lib.await_gone(lambda: not re.search(r"\) S ", lib.read(f"/proc/{p.pid}/stat")))
             before = ran(p.pid), records_made()
-            made = poke_and_count()
+            _, made = poke_and_count(*SHORT)
             return before, (ran(p.pid), made)
 
         _, (before, after) = watch("--comm", "jitter-sh*", meanwhile=children)
@@ -422,8 +454,6 @@ with program("calls") as p:
     ok(calls and total(calls, "count") > 1000
        and (calls[0]["name"] == "getppid" or calls[0]["id"] == 110),
        "--syscalls: each call", calls[:3] or report)
-    report, _ = watch("-p", p.pid)
-    is_(rows(report, kind="syscall"), [], "none without it")
 
 # ---- its own windows ----
 def stolen_ns():
@@ -435,7 +465,7 @@ def stolen_ns():
 stolen = -stolen_ns()
 with program("late") as p:
     out, log = watch("-p", p.pid, form="jsonl", meanwhile=poke("fifo", "-n", "30", "-l", "3ms",
-                                                               "-g", "20ms-40ms"))
+                                                               "-g", "8ms-16ms"))
     windows = [json.loads(line) for line in out.splitlines()]
     printed = [tuple(map(int, line.split())) for line in p.end().splitlines()]
 stolen += stolen_ns()

@@ -491,10 +491,10 @@ def sources(report, cpu, **match):
     return [s for s in cpu_of(report, cpu)["sources"] if _matches(s, match)]
 
 
-def closes(report, cpu, row, count, inner, outer, what, *details, slack=0):
-    """As many as the kernel counted: between its count inside the window and that around it, both
-    {row: n}. A record in a gap below the threshold is counted there instead of in a source; one
-    whose begin was not seen is in none.
+def does_close(report, cpu, row, count, inner, outer, slack=0):
+    """Whether as many as the kernel counted: between its count inside the window and that around
+    it, both {row: n}. A record in a gap below the threshold is counted there instead of in a
+    source; one whose begin was not seen is in none.
 
     Some kernels have threads in whose time no tracepoint fires: nobody sees the interrupts that
     come then. They leave their CPU unseen, and closure shows how many are missing.
@@ -503,7 +503,12 @@ def closes(report, cpu, row, count, inner, outer, what, *details, slack=0):
     below = c["records"]["below_threshold"] + c["records"]["unpaired"]
     told = c["records"]["unpaired"] and any(x["counter"].removeprefix("softirq ") == row
                                             and x["kernel"] > x["traced"] for x in c["closure"])
-    return ok((inner[row] - below - slack <= count or told) and count <= outer[row] + slack,
+    return (inner[row] - below - slack <= count or told) and count <= outer[row] + slack
+
+
+def closes(report, cpu, row, count, inner, outer, what, *details):
+    c = cpu_of(report, cpu)
+    return ok(does_close(report, cpu, row, count, inner, outer),
               f"{what}: as many as the kernel counted",
               f"kernel {inner[row]}..{outer[row]}, culprit {count}", c["records"], c["closure"],
               *details)

@@ -66,6 +66,8 @@ try:
              "1 passed, 1 failed, 0 skipped", 1),
             ("one that says nothing", "true", "0 passed, 1 failed, 0 skipped", 1),
             ("one that leaves a file behind", "echo ok 1 - a; echo 1..1; touch $TMPDIR/x",
+             "1 passed, 1 failed, 0 skipped", 1),
+            ("one with another name each time", "echo ok 1 - $TMPDIR/x; echo 1..1",
              "1 passed, 1 failed, 0 skipped", 1)]:
         r, said, rows = check("a.t", script)
         ok((said, r.returncode) == (last, rc), what + ": " + last, r.stdout)

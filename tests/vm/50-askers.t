@@ -15,7 +15,7 @@ from lib import diag, done, ok, take_turn
 
 take_turn(shared=True)
 
-JOB = "tests/live/22-askers.t >/tmp/out/tap 2>&1; true"
+JOB = "LONG=1 tests/live/22-askers.t >/tmp/out/tap 2>&1; true"
 
 for kernel in need(*sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if LONG else ["6.12"])):
     name = kernel.name
