@@ -68,6 +68,14 @@ static inline __attribute__((always_inline)) __u32 record_place(const struct rec
 	return (r->id + 31 * r->kind + 7 * r->mark) % SAME_PLACES;
 }
 
+/* A run of the kernel's timer: when it was due, and when it came; the sequences before it was due,
+ * and then. */
+struct tick {
+	__u64 due_ns, ran_ns;
+	__u32 before[LEVELS], after[LEVELS];
+};
+#define TICKS 32 /* runs between two visits of the sampler, at most */
+
 /* State that only the probes read and write. */
 struct probe_state {
 	__u64 mark[LEVELS];   /* function that the open interval of this level runs, 0: not known */
@@ -122,6 +130,11 @@ struct cpu_state {
 	/* Times of a sampler that sleeps (sleeper.bpf.c): when the timer that woke it last began to
 	 * run, and when the sampler got the CPU after that. */
 	__u64 timer_ns, came_ns;
+	/* A timer of the kernel's own (ticker.bpf.c): how far apart its runs are, by the sampler,
+	 * and the newest of them, counted by `ticks`. */
+	__u64 tick_interval;
+	__u64 ticks;
+	struct tick tick[TICKS];
 	struct probe_state own;
 	/* Halves read; written by the reader, on a page of its own. */
 	__u64 tail[LEVELS] __attribute__((aligned(4096)));
@@ -141,7 +154,7 @@ _Static_assert(__builtin_offsetof(struct probe_state, same) == 184, "no padding"
 _Static_assert(__builtin_offsetof(struct cpu_state, thread) == 24, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, head) == 96, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, khz_changes) == 176, "no padding");
-_Static_assert(__builtin_offsetof(struct cpu_state, own) == 208, "no padding");
+_Static_assert(__builtin_offsetof(struct cpu_state, own) == 224 + TICKS * 48, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, tail) % 4096 == 0, "the reader's page");
 _Static_assert(__builtin_offsetof(struct cpu_state, ring) ==
 		       __builtin_offsetof(struct cpu_state, tail) + 4096,

@@ -28,7 +28,7 @@ struct wish {
 struct options {
 	struct workload_command command;
 	struct sleep_options sleep;
-	bool dma_latency, load_here;
+	bool dma_latency, load_here, kernel;
 	struct wish load;
 	int style;
 	uint32_t histogram_us;
@@ -114,6 +114,11 @@ static const struct opt sleep_opts[] = {
 	 measure_set_count, .preset = "until -d is over"},
 	{0, "relative", NULL, "sleep for an interval, not until a point in time",
 	 FIELD(sleep.relative)},
+	{0, "kernel", NULL,
+	 "let a timer of the kernel's own (BPF) sleep in place of a thread, and measure how late "
+	 "its callback is, which the kernel runs in a softirq; for Linux 6.7 or later",
+	 FIELD(kernel), .excludes = "relative,no-trace",
+	 .why = "lets a timer of the kernel run at points in time"},
 	{0, "dma-latency", NULL,
 	 "hold " DMA_LATENCY " at 0 meanwhile: CPUs stay out of deep idle states",
 	 FIELD(dma_latency)},
@@ -143,6 +148,8 @@ static const struct opt sleep_opts[] = {
 static const struct opt_example sleep_examples[] = {
 	{"sudo culprit sleep -c 3 -i 1ms -P f:80 -d 1m",
 	 "as cyclictest measures, with the reason for each late wake-up"},
+	{"sudo culprit sleep -c 3 --kernel -i 1ms",
+	 "how late a timer's callback in the kernel is, with no thread to wake"},
 	{"sudo culprit sleep -c 3 --load cpu,disk",
 	 "ten seconds; in the second half with load on the other CPUs"},
 	{0},
@@ -178,9 +185,9 @@ static bool is_loaded(const struct wish *w)
 static int run_window(struct options *o)
 {
 	const char *names[SLEEP_SERIES];
-	struct workload workload = sleep_workload;
+	struct workload workload = o->kernel ? sleep_kernel_workload : sleep_workload;
 
-	o->sleep.split = !o->command.measure.no_trace;
+	o->sleep.split = !o->command.measure.no_trace && !o->kernel;
 	sleep_series(&o->sleep, names);
 	workload.series = names;
 	return workload_command_run(&o->command, &workload, &o->sleep);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/units.h"
 #include "collect/chosen.h"
 #include "collect/host.h"
 #include "collect/irq_vectors.h"
@@ -25,7 +26,8 @@ struct probes {
 	struct culprit_bpf *skel;
 	struct cpus targets;
 	struct states states;
-	bool osnoise, timers;          /* wants these events: see probes_load */
+	bool osnoise;                  /* wants the events of osnoise */
+	enum sleeper sleeper;          /* who sleeps on the targets */
 	const struct watched *watched; /* NULL: a sampler; set while loading */
 	struct bpf_link *link[PROBES_MAX];
 	uint32_t nlinks;
@@ -84,10 +86,18 @@ static bool is_function_hook(const struct bpf_program *prog)
 	return strstr(section, "fentry/") || strstr(section, "fexit/");
 }
 
+/* Run by hand, and attached to nothing. */
+static bool is_ticker(const struct bpf_program *prog)
+{
+	return !strcmp(bpf_program__section_name(prog), "syscall");
+}
+
 static bool hook_exists(const struct bpf_program *prog, const struct kernel *k)
 {
 	const char *name = hook_of(prog);
 
+	if (is_ticker(prog)) /* loading it tells */
+		return true;
 	if (is_function_hook(prog))
 		return kernel_function_takes_programs(k, name);
 	return kernel_tracepoint_args(k, name) >= args_needed(name);
@@ -109,7 +119,9 @@ static bool is_wanted(const struct probes *p, const struct bpf_program *prog,
 	if (strstr(hook_of(prog), "_noise"))
 		return p->osnoise;
 	if (!strncmp(name, "sleeper_", strlen("sleeper_")))
-		return p->timers;
+		return p->sleeper == SLEEPER_THREAD;
+	if (is_ticker(prog))
+		return p->sleeper == SLEEPER_KERNEL;
 	if (!p->watched)
 		return !watch;
 	if (!strncmp(name, "watch_fault", strlen("watch_fault")))
@@ -137,7 +149,7 @@ int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state
 	skel = culprit_bpf__open();
 	bpf_object__for_each_program(prog, skel ? skel->obj : NULL)
 	{
-		if (irq_vectors_replace(hook_of(prog)))
+		if (irq_vectors_replace(hook_of(prog)) || is_ticker(prog))
 			continue;
 		tell(ctx, hook_of(prog),
 		     is_function_hook(prog) && missing[0] ? HOOK_NOT_KNOWN
@@ -226,7 +238,9 @@ static int load_for(struct probes *p, const struct kernel *k)
 		return -errno;
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
-	p->skel->rodata->sampler_sleeps = p->timers;
+	p->skel->rodata->sampler_sleeps = p->sleeper == SLEEPER_THREAD;
+	bpf_map__set_autocreate(p->skel->maps.tickers, p->sleeper == SLEEPER_KERNEL);
+	bpf_map__set_max_entries(p->skel->maps.tickers, slot);
 	choose_threads(p, k);
 	choose_programs(p, k);
 	find_context(p, k);
@@ -260,6 +274,10 @@ static int load(struct probes *p)
 		return complain("this kernel's BPF cannot exchange a value in memory, which "
 				"handing over records needs on this architecture: Linux 5.18 or "
 				"later can on arm64; --no-trace measures without");
+	if (err && p->sleeper == SLEEPER_KERNEL)
+		return complain("--kernel: this kernel does not load a BPF timer (%s): it takes "
+				"Linux 6.7 or later; leave out --kernel",
+				strerror(-err));
 	if (err)
 		return complain(
 			"cannot load the BPF programs: %s (%s); --no-trace measures without them",
@@ -286,10 +304,10 @@ struct probes *probes_new(const struct cpus *targets)
 	return NULL;
 }
 
-int probes_load(struct probes *p, bool osnoise, bool timers, const struct watched *watched)
+int probes_load(struct probes *p, bool osnoise, enum sleeper sleeper, const struct watched *watched)
 {
 	p->osnoise = osnoise;
-	p->timers = timers;
+	p->sleeper = sleeper;
 	p->watched = watched;
 	complaining = p;
 	libbpf_set_print(keep_first_warning);
@@ -318,7 +336,7 @@ int probes_attach(struct probes *p)
 	{
 		struct bpf_link *link;
 
-		if (!bpf_program__autoload(prog))
+		if (!bpf_program__autoload(prog) || is_ticker(prog))
 			continue;
 		link = bpf_program__attach(prog);
 		if (!link && is_function_hook(prog)) {
@@ -329,6 +347,28 @@ int probes_attach(struct probes *p)
 			return complain("cannot attach to tracepoint %s: %s", hook_of(prog),
 					strerror(errno));
 		p->link[p->nlinks++] = link;
+	}
+	return 0;
+}
+
+int probes_tick(struct probes *p)
+{
+	uint32_t slot = 0;
+
+	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0;
+	     cpu = cpus_next(&p->targets, cpu + 1), slot++) {
+		int err = cpus_run_on_one(cpu);
+
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &slot, .ctx_size_in = sizeof(slot));
+		probes_state(p, slot)->tick_interval = NSEC_PER_MSEC;
+		if (!err)
+			err = bpf_prog_test_run_opts(bpf_program__fd(p->skel->progs.ticker_start),
+						     &opts);
+		if (err || opts.retval)
+			return complain("--kernel: the kernel's timer on CPU %d cannot be started: "
+					"%s; it takes a kernel from 6.7 on, which keeps a timer on "
+					"its CPU",
+					cpu, strerror(err ? -err : -(int)opts.retval));
 	}
 	return 0;
 }

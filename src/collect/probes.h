@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include "model/view.h"
 #include "choice.h"
+#include "collect/workload.h"
 #include "state.h"
 
 struct probes;
@@ -27,10 +28,11 @@ struct watched {
 struct probes *probes_new(const struct cpus *targets);
 
 /* Loads the programs for which this kernel has tracepoints; attaches nothing yet. osnoise: also the
- * events of the kernel's osnoise tracer. timers: also what wakes a sampler that sleeps, into
- * cpu_state.timer_ns and came_ns. watched: NULL, or threads to record on whatever target
- * they are. 0, or -1 with the reason said. */
-int probes_load(struct probes *p, bool osnoise, bool timers, const struct watched *watched);
+ * events of the kernel's osnoise tracer. sleeper: of a thread also what wakes it, into
+ * cpu_state.timer_ns and came_ns; of the kernel probes_tick is wanted. watched: NULL, or threads to
+ * record on whatever target they are. 0, or -1 with the reason said. */
+int probes_load(struct probes *p, bool osnoise, enum sleeper sleeper,
+		const struct watched *watched);
 void probes_close(struct probes *p); /* detaches all */
 
 /* Patches kernel text, which interrupts every CPU: before the window, never in it. 0, or -1 with
@@ -40,6 +42,11 @@ int probes_attach(struct probes *p);
 /* Tells the programs the addresses of two of the kernel's functions, 0: not known. They are of the
  * table of symbols that is read anyway; libbpf would read one of its own. */
 void probes_tell(struct probes *p, uint64_t delayed_work_timer, uint64_t unknown_nmi);
+
+/* Starts the kernel's timer of each target, which runs until close: see cpu_state.tick. Call it
+ * when the samplers wait; it moves this process to the targets, and leaves it there. 0, or -1 with
+ * the reason said. */
+int probes_tick(struct probes *p);
 
 /* Opens or closes the gate: records are written only while it is open. */
 void probes_gate(struct probes *p, bool open);

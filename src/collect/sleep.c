@@ -2,10 +2,12 @@
 #include "collect/sleep.h"
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/units.h"
 #include "collect/counter.h"
+#include "collect/spin.h"
 
 #define WARM_INTERVAL_NS (10 * NSEC_PER_MSEC) /* while learning, at most */
 /* Longest sleep without a check whether to stop. */
@@ -161,10 +163,117 @@ static int run(struct work *w)
 	return 0;
 }
 
+/* ---- the kernel's timer ---- */
+
+#define RATE_NS  (100 * NSEC_PER_MSEC) /* from then on a rate is exact to 1e-6 */
+#define VISIT_NS (40 * NSEC_PER_MSEC)  /* between two visits, where the runs are closer together */
+
+static cursors_t cursors_in(const volatile __u32 *level)
+{
+	cursors_t c;
+
+	memcpy(&c, (const void *)level, sizeof(c));
+	return c;
+}
+
+/* A reading of both clocks, and the first one. */
+struct anchors {
+	uint64_t tick, ns, first_tick, first_ns;
+};
+
+/* Reads them anew. Runs of some ms ago are converted, so the counter's rate must be better known
+ * than from learning: from all the time since the first reading. */
+static void read_anchors(struct work *w, struct anchors *a)
+{
+	read_anchor(w->spin->shm, w->spin->counter, &a->tick, &a->ns);
+	if (!a->first_ns) {
+		a->first_tick = a->tick;
+		a->first_ns = a->ns;
+	}
+	if (a->ns > a->first_ns + RATE_NS)
+		w->ns_per_tick = (double)(a->ns - a->first_ns) / (a->tick - a->first_tick);
+}
+
+/* Enters a run; last_ns: when the one before it came, 0: there is none. */
+static void note_tick(struct work *w, int series, const struct anchors *a,
+		      const volatile struct tick *t, uint64_t last_ns)
+{
+	const struct sleep_options *o = w->options;
+	int last = series + (w->learning && o->load ? to_loaded(o) : 0);
+
+	for (int at = series; at <= last; at += to_loaded(o)) {
+		work_past(w, at + LATENCY, t->ran_ns > t->due_ns ? t->ran_ns - t->due_ns : 0,
+			  work_tick_of(w, t->due_ns, a->tick, a->ns),
+			  work_tick_of(w, t->ran_ns, a->tick, a->ns), cursors_in(t->before),
+			  cursors_in(t->after));
+		if (last_ns)
+			work_value(w, at + DELTA, t->ran_ns - last_ns);
+	}
+}
+
+/* Sleeps until runs are to be seen: as many as lie within VISIT_NS, and one at least. The visit is
+ * between two of them. */
+static int await_ticks(struct work *w, uint64_t due, uint64_t interval)
+{
+	uint64_t some = VISIT_NS / interval < TICKS / 4 ? VISIT_NS / interval : TICKS / 4;
+
+	due += (some ? some : 1) * interval;
+	if (!approach(w, due))
+		return 0;
+	return sleep_until(due + (interval / 2 < NSEC_PER_MSEC ? interval / 2 : NSEC_PER_MSEC));
+}
+
+/* The runs come by themselves; this thread, beside them, only takes what they left. */
+static int run_ticks(struct work *w)
+{
+	const struct sleep_options *o = w->options;
+	volatile struct cpu_state *c = work_state(w);
+	uint64_t interval = w->learning && o->interval_ns > WARM_INTERVAL_NS ? WARM_INTERVAL_NS
+									     : o->interval_ns;
+	uint64_t at = c->ticks + 1, last = 0, due = now_ns(), n = 0;
+	struct anchors anchors = {0};
+	int err = 0;
+
+	begin(w);
+	c->tick_interval = interval;
+	while (!err && (w->learning || !o->samples || n < o->samples)) {
+		read_anchors(w, &anchors);
+		while (at < c->ticks && (w->learning || !o->samples || n < o->samples)) {
+			const volatile struct tick *t = &c->tick[at % TICKS];
+			int series = series_now(w, n);
+
+			if (!work_going(w))
+				return 0;
+			due = t->due_ns;
+			if (series >= 0) {
+				note_tick(w, series, &anchors, t, last);
+				n++;
+			}
+			last = series >= 0 ? t->ran_ns : 0;
+			if (c->ticks - at++ > TICKS) { /* written over: this thread was late */
+				at = c->ticks;
+				last = 0;
+			}
+		}
+		if (!w->learning && work_stopped(w))
+			break;
+		err = await_ticks(w, due > now_ns() ? due : now_ns(), interval);
+	}
+	return err ? work_failed(w, err, "clock_nanosleep") : 0;
+}
+
+const struct workload sleep_kernel_workload = {
+	.name = "kernel timer",
+	.rest = "timer late, exit from idle, or softirq late",
+	.warm = 64,
+	.sleeper = SLEEPER_KERNEL,
+	.run = run_ticks,
+};
+
 const struct workload sleep_workload = {
 	.name = "sleep",
 	.rest = "timer late, or exit from idle",
 	.warm = 64,
-	.timers = true,
+	.sleeper = SLEEPER_THREAD,
 	.run = run,
 };

@@ -19,6 +19,8 @@ struct sleep_options {
 
 /* Takes struct sleep_options; the caller sets its series to those of sleep_series. */
 extern const struct workload sleep_workload;
+/* The same with a timer of the kernel's own in place of a thread; needs the probes. */
+extern const struct workload sleep_kernel_workload;
 
 /* Names the series of these options, and NULL behind them; returns how many. */
 #define SLEEP_SERIES 11

@@ -32,8 +32,8 @@ uint64_t read_anchor(struct sampler_shm *l, bool counter, uint64_t *tick, uint64
 	return best;
 }
 
-void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors,
-		    uint8_t series)
+void publish_window(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors_before,
+		    cursors_t cursors_after, uint8_t series)
 {
 	struct sampler_shm *l = s->shm;
 	uint64_t head = atomic_load_explicit(&l->head, memory_order_relaxed);
@@ -46,12 +46,18 @@ void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t c
 	}
 	h->before = before;
 	h->after = after;
-	h->cursors_before = cursors;
-	h->cursors_after = *s->cursors;
+	h->cursors_before = cursors_before;
+	h->cursors_after = cursors_after;
 	h->series = series;
-	s->noted += h->cursors_after != cursors;
+	s->noted += cursors_after != cursors_before;
 	h->anchor_width = read_anchor(l, s->counter, &h->anchor_tick, &h->anchor_ns);
 	atomic_store_explicit(&l->head, head + 1, memory_order_release);
+}
+
+void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors,
+		    uint8_t series)
+{
+	publish_window(s, before, after, cursors, *s->cursors, series);
 }
 
 /* True while nobody has stopped the sampler and it is on its CPU. */

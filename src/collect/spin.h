@@ -41,6 +41,10 @@ uint64_t read_anchor(struct sampler_shm *l, bool counter, uint64_t *tick, uint64
 void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors,
 		    uint8_t series);
 
+/* The same of a window whose end has been some time ago: cursors_after as of then. */
+void publish_window(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors_before,
+		    cursors_t cursors_after, uint8_t series);
+
 /* Write the window's begin and end to the shared memory: both clocks and the sequences. */
 void window_opens(struct spin *s);
 void window_closes(struct spin *s);

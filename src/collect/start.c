@@ -241,7 +241,8 @@ static int load_probes(struct collect *c, const struct collect_options *o)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (!(c->target[i].rings = rings_new(c->target[i].state)))
 			return complain("out of memory");
-	return probes_load(c->probes, o->osnoise, o->workload && o->workload->timers, NULL);
+	return probes_load(c->probes, o->osnoise, o->workload ? o->workload->sleeper : SLEEPER_NONE,
+			   NULL);
 }
 
 static int attach_probes(struct collect *c)
@@ -252,7 +253,9 @@ static int attach_probes(struct collect *c)
 		return -1;
 	probes_not_observed(c->probes, c->view);
 	probes_gate(c->probes, true);
-	return 0;
+	if (!c->workload || c->workload->sleeper != SLEEPER_KERNEL)
+		return 0;
+	return probes_tick(c->probes) || stay_on(&c->view->run.housekeeping) ? -1 : 0;
 }
 
 /* Late, because our own programs are symbols, too. */

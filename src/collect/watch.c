@@ -101,7 +101,7 @@ static int open_all(struct live_watch *w)
 	    (!cpus_empty(&w->options.housekeeping) && stay_on(&w->options.housekeeping)))
 		return -1;
 	w->probes = probes_new(cpus);
-	if (!w->probes || probes_load(w->probes, false, false, &w->options.threads) ||
+	if (!w->probes || probes_load(w->probes, false, SLEEPER_NONE, &w->options.threads) ||
 	    probes_attach(w->probes))
 		return -1;
 	w->choice = choice_new(w->probes, &w->options.threads);

@@ -97,8 +97,8 @@ void work_value(struct work *w, unsigned series, uint64_t value)
 	w->series[series].last = value;
 }
 
-void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after,
-		  cursors_t cursors)
+static void outlier(struct work *w, unsigned series, uint64_t before, uint64_t after,
+		    cursors_t cursors_before, cursors_t cursors_after)
 {
 	struct series *s = &w->series[series];
 	uint64_t ns = (after - before) * w->ns_per_tick;
@@ -111,7 +111,13 @@ void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t aft
 		return;
 	s->longer++;
 	w->spin->shm->away_ticks += after - before;
-	publish_hiccup(w->spin, before, after, cursors, 1 + series);
+	publish_window(w->spin, before, after, cursors_before, cursors_after, 1 + series);
+}
+
+void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after,
+		  cursors_t cursors)
+{
+	outlier(w, series, before, after, cursors, *w->spin->cursors);
 }
 
 void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after,
@@ -121,16 +127,28 @@ void work_window(struct work *w, unsigned series, uint64_t value, uint64_t befor
 	work_outlier(w, series, before, after, cursors);
 }
 
+void work_past(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after,
+	       cursors_t cursors_before, cursors_t cursors_after)
+{
+	work_value(w, series, value);
+	outlier(w, series, before, after, cursors_before, cursors_after);
+}
+
 uint64_t work_tick_of(const struct work *w, uint64_t ns, uint64_t now_tick, uint64_t now_ns)
 {
 	return now_tick + (int64_t)((int64_t)(ns - now_ns) / w->ns_per_tick);
 }
 
+volatile struct cpu_state *work_state(const struct work *w)
+{
+	return w->spin->cursors == &no_cursors ? NULL : (volatile void *)w->spin->cursors;
+}
+
 bool work_woken(const struct work *w, uint64_t since_ns, uint64_t *timer_ns, uint64_t *came_ns)
 {
-	const volatile struct cpu_state *c = (const volatile void *)w->spin->cursors;
+	const volatile struct cpu_state *c = work_state(w);
 
-	if (w->spin->cursors == &no_cursors)
+	if (!c)
 		return false;
 	*timer_ns = c->timer_ns;
 	*came_ns = c->came_ns;

@@ -31,6 +31,10 @@ struct workload_props {
 	uint32_t nfds; /* open in the samplers; culprit's process closes them at the end */
 };
 
+/* Who sleeps on the targets: the samplers' threads, which ask work_woken(); or, in their place, a
+ * timer of the kernel's own, which fills cpu_state.tick. */
+enum sleeper { SLEEPER_NONE, SLEEPER_THREAD, SLEEPER_KERNEL };
+
 struct workload {
 	const char *name;          /* name of the sampler in reports: "sleep" */
 	const char *const *series; /* names, NULL-terminated, at most SERIES_MAX */
@@ -38,7 +42,7 @@ struct workload {
 	const char *rest; /* name of a window's time that nothing explains: "the call itself" */
 	size_t shared_bytes;
 	uint32_t warm; /* windows to learn the threshold from */
-	bool timers;   /* asks work_woken() */
+	enum sleeper sleeper;
 	bool partners; /* the samplers wait for each other: when one is gone, all end */
 	/* Runs in culprit's process, before the samplers are forked; NULL: nothing to do. 0, or -1
 	 * with the reason said. */
@@ -90,6 +94,13 @@ uint64_t work_tick_of(const struct work *w, uint64_t ns, uint64_t now_tick, uint
 /* The end of a sleep that began at since_ns, ns of CLOCK_MONOTONIC: when the timer that woke the
  * sampler ran, and when the sampler got the CPU. False: nobody saw it. */
 bool work_woken(const struct work *w, uint64_t since_ns, uint64_t *timer_ns, uint64_t *came_ns);
+
+/* The CPU's memory before its `own`; NULL without probes. */
+volatile struct cpu_state *work_state(const struct work *w);
+
+/* As work_window, of a window that ended some time ago, with the sequences of then. */
+void work_past(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after,
+	       cursors_t cursors_before, cursors_t cursors_after);
 
 /* Reports what failed; returns -err. */
 int work_failed(struct work *w, int err, const char *what);

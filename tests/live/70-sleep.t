@@ -80,6 +80,21 @@ ok(parts[1]["total_ns"] >= 0.3 * ran - unseen, "another thread makes the second 
 report = json.loads(sleep("-d", "300ms", "-i", "1ms", "-f", "json").out)
 is_(sources(report, cpu, name=re.compile("^poke")), [], "without poke it is not named")
 
+# ---- a timer of the kernel's ----
+r = culprit("sleep", *ON, "--kernel", "-n", "100", "-i", "1ms", "-t", "10us", "-f", "json")
+if r.rc and "6.7" in r.err:
+    skip("--kernel: a timer of the kernel's is measured", r.err.strip())
+else:
+    report = json.loads(r.out)
+    lib.check_sums(report, "--kernel")
+    s = series(r.out)
+    # A run that is written over before the sampler's thread comes is in no series.
+    ok([s["latency"]["count"], s["latency"]["longer"]]
+       == [100, cpu_of(report, cpu)["hiccups"]["count"]] and 0 < s["delta"]["count"] < 100,
+       "--kernel: -n runs of a timer of the kernel's, and each late one is a hiccup", s)
+    ok(abs(s["delta"]["p50_ns"] - 1000000) <= 0.01 * 1000000 + s["latency"]["max_ns"],
+       "as far apart as -i says, but for what they are late", s)
+
 # ---- cyclictest's columns ----
 t = sleep("-n", "40", "-i", "1ms", "-P", "f:2", "--style", "cyclictest").out
 m = re.fullmatch(r"T: 0 \( *(\d+)\) P: 2 I:1000 C: *40 Min: *(\d+) Act: *(\d+) Avg: *(\d+) "
