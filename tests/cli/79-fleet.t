@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tools/fleet: the questions, asked of a fleet whose answers are known, by DuckDB, and where the
+package chdb is there also by ClickHouse's engine, which must say the same."""
+import datetime
+import decimal
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import lib
+from lib import culprit, done, is_, ok, skip, skip_all
+
+lib.with_readers()
+try:
+    import duckdb
+except ImportError:
+    if os.environ.get("CI") != "true":
+        skip_all("the Python package duckdb is not there (make check installs it when it can)")
+    raise
+try:
+    import chdb.session
+except ImportError:
+    chdb = None
+
+FLEET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "fleet")
+where = tempfile.mkdtemp(prefix="culprit-test-")
+os.chdir(where)
+subprocess.run([os.path.join(lib.BUILD, "golden"), where], check=True, stdout=subprocess.DEVNULL)
+r = culprit("report", "irq.rec", "-f", "parquet-rollup", "-o", "schema.parquet")
+is_((r.rc, r.err), (0, ""), "a recording becomes minutes")
+
+# ---- nine hosts of two CPUs, three days of two hours and three minutes each ----
+MINUTE = 60_000_000_000
+con = duckdb.connect()
+con.sql("CREATE TABLE fleet AS FROM 'schema.parquet' LIMIT 0")
+DAY = datetime.datetime(2026, 3, 1, tzinfo=datetime.timezone.utc)
+
+
+def octaves(*lengths):
+    cells = [0] * max(n.bit_length() + 1 for n in lengths)
+    for n in lengths:
+        cells[n.bit_length()] += 1
+    return cells
+
+
+def add(host, cpu, minute, kind, name, function, lengths, observed=None):
+    con.execute("INSERT INTO fleet (host, kernel, cpu, minute, kind, name, function, observed_ns, "
+                "hiccups, count, net_ns, max_ns, histogram) "
+                "VALUES (?, ?, ?, make_timestamp_ns(?), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [host, "6.13" if host >= "h06" else "6.12", cpu, minute, kind, name, function,
+                 observed, len(lengths), len(lengths), sum(lengths), max(lengths),
+                 octaves(*lengths)])
+
+
+for host in [f"h{i:02}" for i in range(1, 10)]:
+    for cpu in 2, 3:
+        for day in range(3):
+            for slot in range(6):
+                at = int((DAY + datetime.timedelta(days=day, hours=9 + slot // 3,
+                                                   minutes=slot % 3)).timestamp()) * 10**9
+                pieces = [("vector", "local_timer", "tick_nohz_handler", [2000] * 50)]
+                if host == "h07":
+                    pieces.append(("irq", "eth0", "net_rx", [90000, 70000]))
+                else:
+                    pieces.append(("irq", "eth0", "net_rx", [900, 700]))
+                if host in ("h03", "h04") and day == 2:
+                    pieces.append(("thread", "kworker/3:1", "fresh_work", [5000]))
+                if host == "h02" and cpu == 3:
+                    pieces.append(("outside", None, None, [60000] * 10))
+                for kind, name, function, lengths in pieces:
+                    add(host, cpu, at, kind, name, function, lengths)
+                add(host, cpu, at, "all", None, None, sum((p[3] for p in pieces), []), MINUTE)
+for host in [f"h{i:02}" for i in range(1, 10)]:
+    os.makedirs(f"minutes/{host}")
+    con.sql(f"COPY (FROM fleet WHERE host = '{host}') TO 'minutes/{host}/all.parquet'")
+
+# ---- the questions ----
+with open(os.path.join(FLEET, "questions.sql"), encoding="utf-8") as f:
+    parts = re.split(r"^-- (\d+)\. ", f.read(), flags=re.M)[1:]
+questions = {int(n): re.sub(r"\A.*?^(?=SELECT)", "", sql, flags=re.M | re.S).strip()
+             for n, sql in zip(parts[::2], parts[1::2])}
+is_(sorted(questions), list(range(1, 11)), "there are ten questions")
+with open(os.path.join(FLEET, "duckdb.sql"), encoding="utf-8") as f:
+    con.sql(f.read())
+
+
+def plain(value):
+    if isinstance(value, (float, decimal.Decimal)):
+        return round(float(value), 6)
+    return value.strftime("%F %T") if isinstance(value, datetime.datetime) else value
+
+
+said = {}
+for number, sql in questions.items():
+    said[number] = [tuple(map(plain, row)) for row in con.sql(sql).fetchall()]
+
+QUIET, LOUD = 50 * 2000 + 1600, 50 * 2000 + 160000  # ns in a minute
+is_(said[1][0], ("h02", round(100 * (QUIET * 2 + 600000) / (2 * MINUTE), 4), 60.0, 36 * 52 + 180),
+    "1: the host that loses most")
+is_([row[0] for row in said[1][:4]], ["h02", "h07", "h03", "h04"], "1: in order")
+is_(said[2][0], ("vector", "local_timer", "tick_nohz_handler", "", 9 * 36 * 0.1, 2.0, 9),
+    "2: the source that costs most")
+rate = {(r[3], r[0]): r[4] for r in said[3]}
+is_((rate["net_rx", "6.12"], rate["net_rx", "6.13"]),
+    (round(1600 / 60, 1), round((3 * 1600 + 160000) / 4 / 60, 1)), "3: what a kernel costs more")
+is_(said[4], [("h07", "irq", "eth0", "net_rx", round(160000 / 60, 1), round(1600 / 60, 1))],
+    "4: the host that differs")
+is_(said[5], [("thread", "kworker/3:1", "fresh_work", "", 2, 24 * 0.005)], "5: the new source")
+is_((len(said[6]), said[6][0]), (9, ("h07", 90.0, "2026-03-01 09:00:00", "irq", "eth0", "net_rx",
+                                     90.0)), "6: the longest hiccup and what was in it")
+is_([row[0] for row in said[7]], [9, 10], "7: the hours")
+is_(said[8], [("h02", 3, round(100 * (QUIET + 600000) / MINUTE, 4),
+               round(100 * QUIET / MINUTE, 4))], "8: the CPU that differs")
+is_(said[9], [("6.12", 5, 0.0), ("6.13", 4, round(3600e9 * 2 * 36 / (4 * 36 * MINUTE), 3))],
+    "9: long hiccups")
+is_(said[10][0], ("h02", round(100 * 2 * QUIET / (2 * QUIET + 600000), 2),
+                  round(100 * 600000 / (2 * QUIET + 600000), 2), 0.0), "10: what has no name")
+
+# ---- ClickHouse ----
+if not chdb:
+    skip("ClickHouse says the same", "the Python package chdb is not there")
+else:
+    import json
+    session = chdb.session.Session(path=where + "/chdb")
+    with open(os.path.join(FLEET, "clickhouse.sql"), encoding="utf-8") as f:
+        for statement in re.sub(r"^--.*$", "", f.read(), flags=re.M).split(";")[:-1]:
+            session.query(statement.replace("'minutes/", f"'{where}/minutes/"))
+    differ = {}
+    for number, sql in questions.items():
+        answer = str(session.query(sql.rstrip(";") + " SETTINGS output_format_json_quote_64bit_"
+                                   "integers = 0", "JSONCompactEachRow"))
+        got = [tuple(map(plain, json.loads(t))) for t in answer.splitlines()]
+        want = [tuple(float(v) if isinstance(v, int) else v for v in row)
+                for row in said[number]]
+        if [tuple(float(v) if isinstance(v, int) else v for v in row) for row in got] != want:
+            differ[number] = got[:2], want[:2]
+    ok(not differ, "ClickHouse says the same", *differ.items())
+
+os.chdir("/")
+shutil.rmtree(where)
+done()

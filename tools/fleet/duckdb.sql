@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- The views of a fleet for DuckDB, over the files of `culprit report -f parquet-rollup`: in the
+-- directory where it is started, one file for each recording, as minutes/HOST/DAY.parquet or in any
+-- other tree below minutes/.
+--
+--     duckdb -init duckdb.sql
+--     duckdb -c ".read duckdb.sql" -c ".read questions.sql"
+CREATE OR REPLACE VIEW rollup AS
+SELECT *, make_timestamp(epoch_ns(minute) // 1000) AS utc
+FROM read_parquet('minutes/**/*.parquet', union_by_name = true);
+
+-- A row for each source, and the time that no source has, in each minute of each CPU.
+CREATE OR REPLACE VIEW costs AS
+SELECT host, kernel, cpu, utc AS minute, CAST(utc AS DATE) AS day, kind,
+       coalesce(name, '') AS name, coalesce(function, '') AS function, coalesce(cause, '') AS cause,
+       hiccups, count, net_ns, max_ns
+FROM rollup
+WHERE kind <> 'all';
+
+-- A row for each minute of each CPU that had a hiccup: how long it was measured since the last such
+-- row, what it lost, the longest hiccup, and how many took 65.5 us (2^16 ns) and more.
+CREATE OR REPLACE VIEW measured AS
+SELECT host, kernel, cpu, utc AS minute, CAST(utc AS DATE) AS day, observed_ns, hiccups,
+       net_ns AS lost_ns, max_ns,
+       coalesce(list_sum(histogram[18:]), 0) AS long_hiccups
+FROM rollup
+WHERE kind = 'all' AND observed_ns IS NOT NULL;

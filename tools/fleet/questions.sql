@@ -1,0 +1,91 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- What people ask of a fleet: plain SQL over the views of duckdb.sql or clickhouse.sql. Percent are
+-- of the time that the CPUs were measured. Add WHERE day >= ... to any of them.
+
+-- 1. Which hosts lose most?
+SELECT host, round(100.0 * sum(lost_ns) / sum(observed_ns), 4) AS lost_percent,
+       max(max_ns) / 1000 AS worst_us, sum(hiccups) AS hiccups_n
+FROM measured GROUP BY host ORDER BY 1.0 * sum(lost_ns) / sum(observed_ns) DESC, host LIMIT 20;
+
+-- 2. What costs most?
+SELECT kind, name, function, cause, sum(net_ns) / 1e6 AS lost_ms, max(max_ns) / 1000 AS worst_us,
+       count(DISTINCT host) AS hosts
+FROM costs GROUP BY kind, name, function, cause ORDER BY lost_ms DESC, kind, name, function LIMIT 20;
+
+-- 3. What costs more since the kernel changed? ns in each second that a CPU was measured, by kernel.
+SELECT c.kernel AS kernel, c.kind AS kind, c.name AS name, c.function AS function,
+       round(1e9 * c.net / m.observed, 1) AS ns_per_s
+FROM (SELECT kernel, kind, name, function, sum(net_ns) AS net
+      FROM costs GROUP BY kernel, kind, name, function) AS c
+JOIN (SELECT kernel, sum(observed_ns) AS observed FROM measured GROUP BY kernel) AS m
+  ON c.kernel = m.kernel
+ORDER BY kind, name, function, kernel;
+
+-- 4. Which hosts differ from their peers? A source costs three times what it costs on the median
+-- host, and more than 1 us in each second.
+SELECT r.host AS host, r.kind AS kind, r.name AS name, r.function AS function,
+       round(r.ns_per_s, 1) AS host_ns_per_s, round(p.usual, 1) AS usual_ns_per_s
+FROM (SELECT c.host AS host, c.kind AS kind, c.name AS name, c.function AS function,
+             1e9 * c.net / m.observed AS ns_per_s
+      FROM (SELECT host, kind, name, function, sum(net_ns) AS net
+            FROM costs GROUP BY host, kind, name, function) AS c
+      JOIN (SELECT host, sum(observed_ns) AS observed FROM measured GROUP BY host) AS m
+        ON c.host = m.host) AS r
+JOIN (SELECT kind, name, function, median(ns_per_s) AS usual
+      FROM (SELECT c.host AS host, c.kind AS kind, c.name AS name, c.function AS function,
+                   1e9 * c.net / m.observed AS ns_per_s
+            FROM (SELECT host, kind, name, function, sum(net_ns) AS net
+                  FROM costs GROUP BY host, kind, name, function) AS c
+            JOIN (SELECT host, sum(observed_ns) AS observed FROM measured GROUP BY host) AS m
+              ON c.host = m.host) AS each_host
+      GROUP BY kind, name, function) AS p
+  ON r.kind = p.kind AND r.name = p.name AND r.function = p.function
+WHERE r.ns_per_s > 3 * p.usual AND r.ns_per_s > 1000
+ORDER BY host_ns_per_s DESC, host, kind, name, function LIMIT 50;
+
+-- 5. Which sources are new? Seen on the last day, and on no day before.
+SELECT kind, name, function, cause, count(DISTINCT host) AS hosts, sum(net_ns) / 1e6 AS lost_ms
+FROM costs
+GROUP BY kind, name, function, cause
+HAVING min(day) = (SELECT max(day) FROM costs) AND min(day) > (SELECT min(day) FROM costs)
+ORDER BY lost_ms DESC, kind, name, function;
+
+-- 6. The longest hiccup of each host: when, and what was in that minute's longest.
+SELECT m.host AS host, m.worst / 1000 AS worst_us, min(c.minute) AS minute, min(c.kind) AS kind,
+       min(c.name) AS name, min(c.function) AS function, max(c.max_ns) / 1000 AS source_us
+FROM (SELECT host, max(max_ns) AS worst FROM measured GROUP BY host) AS m
+JOIN measured AS w ON w.host = m.host AND w.max_ns = m.worst
+JOIN (SELECT host, cpu, minute, max(max_ns) AS most FROM costs GROUP BY host, cpu, minute) AS t
+  ON t.host = w.host AND t.cpu = w.cpu AND t.minute = w.minute
+JOIN costs AS c ON c.host = t.host AND c.cpu = t.cpu AND c.minute = t.minute AND c.max_ns = t.most
+GROUP BY m.host, m.worst ORDER BY worst_us DESC, host LIMIT 50;
+
+-- 7. At which hour of the day (UTC) is time lost?
+SELECT extract(HOUR FROM minute) AS hour, round(100.0 * sum(lost_ns) / sum(observed_ns), 4)
+         AS lost_percent, sum(hiccups) AS hiccups_n
+FROM measured GROUP BY hour ORDER BY hour;
+
+-- 8. Which CPUs lose three times what the other CPUs of their host do?
+SELECT c.host AS host, c.cpu AS cpu, round(100.0 * c.lost / c.observed, 4) AS lost_percent,
+       round(100.0 * (h.lost - c.lost) / (h.observed - c.observed), 4) AS others_percent
+FROM (SELECT host, cpu, sum(lost_ns) AS lost, sum(observed_ns) AS observed
+      FROM measured GROUP BY host, cpu) AS c
+JOIN (SELECT host, sum(lost_ns) AS lost, sum(observed_ns) AS observed
+      FROM measured GROUP BY host) AS h ON c.host = h.host
+WHERE h.observed > c.observed
+  AND 1.0 * c.lost * (h.observed - c.observed) > 3.0 * (h.lost - c.lost) * c.observed
+ORDER BY lost_percent DESC, host, cpu;
+
+-- 9. How often is a CPU away for 65.5 us and longer? In an hour that it was measured, by kernel.
+SELECT kernel, count(DISTINCT host) AS hosts,
+       round(3600e9 * sum(long_hiccups) / sum(observed_ns), 3) AS long_per_hour
+FROM measured GROUP BY kernel ORDER BY kernel;
+
+-- 10. How much of what is lost has a name?
+SELECT host, round(100.0 * sum(CASE WHEN kind IN ('edge', 'outside', 'lost') THEN 0 ELSE net_ns END)
+                   / sum(net_ns), 2) AS named_percent,
+       round(100.0 * sum(CASE WHEN kind = 'outside' THEN net_ns ELSE 0 END) / sum(net_ns), 2)
+         AS outside_percent,
+       round(100.0 * sum(CASE WHEN kind = 'lost' THEN net_ns ELSE 0 END) / sum(net_ns), 2)
+         AS not_recorded_percent
+FROM costs GROUP BY host ORDER BY named_percent, host;
