@@ -99,6 +99,9 @@ endif
 # The same source gives the same bits, wherever it is built.
 SAME	:= -ffile-prefix-map=$(CURDIR)=.
 
+# Lists of what is linked, which a new or removed file changes (at the end of this file).
+PARTS_FILE := $(O)/.parts
+
 # ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
 # Files that define maps come first: bpftool 7.1 loses a map that is defined after its first use.
 BPF_MAPS := bpf/trace.bpf.c bpf/asker.bpf.c
@@ -115,9 +118,9 @@ $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(O)/.setup-run
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/culprit.bpf.o: $(BPF_OBJ)
+$(O)/culprit.bpf.o: $(BPF_OBJ) $(PARTS_FILE)
 	$(call say,LINK,$@)
-	$(Q)$(BPFTOOL) gen object $@ $^
+	$(Q)$(BPFTOOL) gen object $@ $(filter %.o,$^)
 
 $(O)/culprit.skel.h: $(O)/culprit.bpf.o
 	$(call say,SKEL,$@)
@@ -231,20 +234,18 @@ $(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o $(O)/src/render/perfe
 # Allocations pass src/cmd/memory.c, so that none that fails is forgotten.
 WRAP	:= $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray strdup)
 
-$(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
+$(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a $(PARTS_FILE)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $^ $(LIBBPF)
+	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $(filter %.o %.a,$^) $(LIBBPF)
 
 # The code that makes reports; it links without libbpf.
-$(O)/libpure.a: $(PURE_OBJ)
+$(O)/libpure.a: $(PURE_OBJ) $(PARTS_FILE)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 $(O)/poke: $(O)/tools/poke_program.o $(POKE_SRC:%.c=$(O)/%.o)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
-
-.SECONDARY:
 
 -include $(shell find $(O) -path $(O)/package -prune -o -type f -name '*.d' -print 2>/dev/null)
 
@@ -256,6 +257,8 @@ run: $(O)/.setup-run ## install what is missing, build, and measure for 10 s
 # ---- tests ----
 UNIT	:= $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 LIVE	:= $(sort $(wildcard tests/live/*.t))
+# Objects that only patterns name are kept. All others are named, and made where they are missing.
+.SECONDARY: $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/*.c))
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 	$(call say,LD,$@)
@@ -429,16 +432,17 @@ $(O)/bpf/ring.bpf.o $(O)/bpf/floor.bpf.o: $(O)/bpf/%.bpf.o: tests/bench/%.bpf.c 
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
-$(O)/bench.bpf.o: $(patsubst %,$(O)/bpf/%.bpf.o,trace owner asker watch ring floor)
-	$(Q)$(BPFTOOL) gen object $@ $^
+BENCH_BPF := $(patsubst %,$(O)/bpf/%.bpf.o,trace owner asker watch ring floor)
+$(O)/bench.bpf.o: $(BENCH_BPF) $(PARTS_FILE)
+	$(Q)$(BPFTOOL) gen object $@ $(filter %.o,$^)
 $(O)/bench.skel.h: $(O)/bench.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name bench_bpf > $@
 $(O)/tests/bench/bench.o: $(O)/bench.skel.h
 
 BENCH_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
-$(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.a
+$(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.a $(PARTS_FILE)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $^ $(LIBBPF)
+	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $(filter %.o %.a,$^) $(LIBBPF)
 
 # Noise of one kind, and how long it takes.
 $(O)/noise: tests/vm/noise.c
@@ -514,6 +518,9 @@ clean: ## remove what was built
 help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
+
+PARTS_NOW := $(PURE_OBJ) $(LIVE_OBJ) $(BPF_OBJ) $(BENCH_OBJ) $(BENCH_BPF)
+$(shell echo '$(PARTS_NOW)' | cmp -s - $(PARTS_FILE) || echo '$(PARTS_NOW)' > $(PARTS_FILE))
 
 .PHONY: all run check dist deb rpm image live check-san check-browser check-roots check-package \
 	check-cross check-all lab fuzz golden pictures accuracy oracle prove soak unit-tests bench \
