@@ -102,7 +102,17 @@ size_t escape_plain(const char *name, size_t len)
 	return n;
 }
 
-char *escape_text(const char *name, size_t len, char *buf, size_t buflen)
+size_t escape_command_char(const char *command, size_t len, char out[ESCAPE_CHAR])
+{
+	size_t used = escape_char(command, len, out);
+
+	if (used && *command == '\\')
+		out[1] = '\0';
+	return used;
+}
+
+static char *escape_all(const char *name, size_t len, char *buf, size_t buflen,
+			size_t (*escape)(const char *, size_t, char[ESCAPE_CHAR]))
 {
 	/* whole: the last place between characters that leaves room for the dots */
 	size_t pos = 0, whole = 0;
@@ -111,7 +121,7 @@ char *escape_text(const char *name, size_t len, char *buf, size_t buflen)
 
 	if (!buflen)
 		return buf;
-	while ((used = escape_char(name, len, piece))) {
+	while ((used = escape(name, len, piece))) {
 		size_t n = strlen(piece);
 
 		if (pos + n >= buflen) {
@@ -127,6 +137,16 @@ char *escape_text(const char *name, size_t len, char *buf, size_t buflen)
 	}
 	buf[pos] = '\0';
 	return buf;
+}
+
+char *escape_text(const char *name, size_t len, char *buf, size_t buflen)
+{
+	return escape_all(name, len, buf, buflen, escape_char);
+}
+
+char *escape_command(const char *command, char *buf, size_t buflen)
+{
+	return escape_all(command, SIZE_MAX, buf, buflen, escape_command_char);
 }
 
 static bool is_continuation(char c)

@@ -15,12 +15,18 @@
  * once: say() and the JSON writer do it themselves. */
 char *escape_text(const char *name, size_t len, char *buf, size_t buflen);
 
+/* The same for a command, whose backslashes stay single: a reader gives it to a shell. */
+char *escape_command(const char *command, char *buf, size_t buflen);
+
 /* Holds any one escaped character and its NUL: three bytes as \xNN, or four of UTF-8. */
 #define ESCAPE_CHAR 16
 
 /* Writes the first character of name, escaped as above, to out. Returns the number of bytes of name
  * that it stands for, 0 at the end (out is empty then). */
 size_t escape_char(const char *name, size_t len, char out[ESCAPE_CHAR]);
+
+/* The same for a command, whose backslashes stay single: a reader gives it to a shell. */
+size_t escape_command_char(const char *command, size_t len, char out[ESCAPE_CHAR]);
 
 /* Length of the begin of the name that any format may print as it is: ASCII without controls,
  * quotes and backslashes. */

@@ -43,11 +43,9 @@ static void quoted(struct json *j, const char *text, size_t len, bool names)
 		buffer_put(j->to, text, used);
 		if (used)
 			continue;
-		used = escape_char(text, len, piece);
+		used = (names ? escape_char : escape_command_char)(text, len, piece);
 		if (!used)
 			break;
-		if (*text == '\\' && !names)
-			piece[1] = 0;
 		for (const char *c = piece; *c; c++) {
 			if (*c == '"' || *c == '\\')
 				buffer_char(j->to, '\\');

@@ -254,7 +254,7 @@ void render_findings(struct json *j, const char *key, const struct findings *fin
 		json_string(j, "title", finding_title(x, title, sizeof(title)));
 		json_string(j, "value", x->value);
 		json_string(j, "good", x->good);
-		if (x->fix_kind == FIX_COMMAND)
+		if (x->fix_kind != FIX_WORDS)
 			json_command(j, "fix", x->fix);
 		else
 			json_string(j, "fix", x->fix);

@@ -20,21 +20,39 @@
 #define TEXT_MAX   4096
 
 /* Escapes what means something to Markdown; no text from the machine can begin a line here. */
+static void printable(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("|*_`<>[]\\", *text))
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
 static void words(FILE *out, const char *text)
 {
 	char safe[TEXT_MAX];
 
-	for (const char *c = escape_text(text ? text : "", SIZE_MAX, safe, sizeof(safe)); *c; c++) {
-		if (strchr("|*_`<>[]\\", *c))
-			fputc('\\', out);
-		fputc(*c, out);
-	}
+	printable(out, escape_text(text ? text : "", SIZE_MAX, safe, sizeof(safe)));
 }
 
 static void cell(FILE *out, const char *text)
 {
 	fputc(' ', out);
 	words(out, text);
+	fputs(" |", out);
+}
+
+static void fix_cell(FILE *out, const struct finding *x)
+{
+	char safe[TEXT_MAX];
+
+	if (!x->fix || x->fix_kind == FIX_WORDS) {
+		cell(out, x->fix);
+		return;
+	}
+	fputc(' ', out);
+	printable(out, escape_command(x->fix, safe, sizeof(safe)));
 	fputs(" |", out);
 }
 
@@ -83,7 +101,7 @@ int render_audit_markdown(const struct view *v, const struct render_options *opt
 		cell(out, finding_title(x, title, sizeof(title)));
 		cell(out, x->value);
 		cell(out, x->good);
-		cell(out, x->fix);
+		fix_cell(out, x);
 		cell(out, x->cause);
 		fputc('\n', out);
 	}

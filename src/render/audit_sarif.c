@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "render/audit.h"
 
 #define SARIF_SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
@@ -43,8 +44,17 @@ static const char *place(const struct finding *x, char *buf, size_t len)
 
 static void add(FILE *f, const char *start, const char *text)
 {
+	char safe[TEXT_MAX];
+
 	if (text && *text)
-		fprintf(f, "%s%s", start, text);
+		fprintf(f, "%s%s", start, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
+}
+
+/* Keeps the command's backslashes, which json_command() does, too. */
+static void add_command(FILE *f, const char *start, const char *command)
+{
+	if (command && *command)
+		fprintf(f, "%s%s", start, command);
 }
 
 /* The message for a person, in one line. */
@@ -56,11 +66,11 @@ static void write_message(struct json *j, const struct finding *x)
 	FILE *f = open_memstream(&text, &len);
 
 	if (f) {
-		fputs(finding_title(x, title, sizeof(title)), f);
+		add(f, "", finding_title(x, title, sizeof(title)));
 		add(f, x->known ? "; found: " : ": ", x->value);
 		add(f, "; good: ", x->good);
-		add(f, starts[x->fix_kind], x->fix);
-		add(f, "; to undo: ", x->undo);
+		(x->fix_kind == FIX_WORDS ? add : add_command)(f, starts[x->fix_kind], x->fix);
+		add_command(f, "; to undo: ", x->undo);
 		add(f, "; more: culprit explain ", x->cause);
 		if (fclose(f)) {
 			free(text);
@@ -68,7 +78,7 @@ static void write_message(struct json *j, const struct finding *x)
 		}
 	}
 	json_object_flat(j, "message");
-	json_string(j, "text", text ? text : x->id);
+	json_command(j, "text", text ? text : x->id);
 	json_end(j);
 	free(text);
 }

@@ -22,8 +22,9 @@ struct html {
 
 /* ---- text: safe inside elements and inside quoted attributes ---- */
 
-void html_text(FILE *out, const char *printable); /* UTF-8 from escape_text, or our own */
-void html_name(FILE *out, const char *name);      /* a name from the machine, any bytes */
+void html_text(FILE *out, const char *printable);  /* UTF-8 from escape_text, or our own */
+void html_name(FILE *out, const char *name);       /* a name from the machine, any bytes */
+void html_command(FILE *out, const char *command); /* the same, with its backslashes */
 void html_name_n(FILE *out, const char *name, size_t len);
 void html_who(FILE *out, const struct source *s); /* report_who's words */
 

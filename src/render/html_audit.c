@@ -59,7 +59,7 @@ static void write_finding(const struct html *h, const struct finding *x)
 		html_name(out, x->fix);
 	} else {
 		fputs(x->fix_kind == FIX_BOOT ? "boot with <code>" : "<code># ", out);
-		html_name(out, x->fix);
+		html_command(out, x->fix);
 		fputs("</code>", out);
 	}
 	fputs("</td></tr>\n", out);

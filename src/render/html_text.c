@@ -65,6 +65,14 @@ void html_name_n(FILE *out, const char *name, size_t len)
 	}
 }
 
+void html_command(FILE *out, const char *command)
+{
+	char c[ESCAPE_CHAR];
+
+	for (size_t n; (n = escape_command_char(command, SIZE_MAX, c)); command += n)
+		html_text(out, c);
+}
+
 void html_name(FILE *out, const char *name)
 {
 	html_name_n(out, name, SIZE_MAX);

@@ -105,22 +105,6 @@ static void write_words(const struct page *p, const char *start, const char *tex
 	flow_end(&f);
 }
 
-/* Copies a command as it is, as far as a terminal may have it: backslashes stay single. */
-static const char *unescaped(const char *command, char *buf, size_t len)
-{
-	char piece[ESCAPE_CHAR];
-	size_t n = 0, used;
-
-	for (; (used = escape_char(command, SIZE_MAX, piece)) && n + sizeof(piece) < len;
-	     command += used) {
-		if (*command == '\\')
-			piece[1] = 0;
-		n += snprintf(buf + n, len - n, "%s", piece);
-	}
-	buf[n] = 0;
-	return buf;
-}
-
 void text_command(const struct page *p, const char *start, const char *command, const char *lead)
 {
 	char safe[4096];
@@ -128,7 +112,7 @@ void text_command(const struct page *p, const char *start, const char *command, 
 
 	flow_start(&f, p->out, p->width, start, " ", lead);
 	f.tail = " \\";
-	flow_words(&f, unescaped(command, safe, sizeof(safe)));
+	flow_words(&f, escape_command(command, safe, sizeof(safe)));
 	flow_end(&f);
 }
 

@@ -310,6 +310,23 @@ with Root() as root:
     ok(all(row["fix"] is None or row["fix"] in r["message"]["text"]
            for row, r in zip(rows, results)), "and what to do")
 
+# ---- a command is written as a shell takes it ----
+
+with Root() as root:
+    group = r"sys/fs/cgroup/machine.slice/machine-qemu\x2d3\x2dweb.scope"
+    root.put(f"{group}/cpu.max", "50000 100000\n")
+    root.put(f"{group}/cgroup.procs", "812\n")
+    root.task(812, "CPU 0/KVM", 0x400100, 3, "3", 1, 50)
+    fix = f"echo max > '/{group}/cpu.max'"
+    row, = [f for f in json.loads(root.audit("-f", "json").out)["findings"]
+            if f["id"] == "cpu_quota"]
+    is_(row["fix"], fix, "JSON: a command's backslashes are its own")
+    for form, markup in ("text", ""), ("markdown", r"\\([|*_`<>\[\]\\])"), ("sarif", None):
+        said = root.audit("-f", form).out
+        said = (json.dumps(json.loads(said)["runs"], ensure_ascii=False).replace("\\\\", "\\")
+                if markup is None else re.sub(markup, r"\1", said) if markup else said)
+        ok(fix in said, f"{form}: so are they there", fix, said[-3000:])
+
 # ---- hostile files ----
 
 HOSTILE = {

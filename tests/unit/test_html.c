@@ -145,6 +145,30 @@ static void test_hostile_names_are_text(void **state)
 	report_free(&report);
 }
 
+/* A reader copies a command to a shell; whatever it is made of, it is text here. */
+static void test_commands_keep_their_backslashes(void **state)
+{
+	const struct view *view = &report.view;
+	struct finding *x;
+	char *text;
+
+	(void)state;
+	report_plain(&report, "web-07");
+	x = findings_add(&report.view.findings, "cpu_quota", FINDING_FAIL);
+	assert_non_null(x);
+	x->title = strdup("back\\slash");
+	x->fix = strdup("echo max > '/machine-qemu\\x2d3<b>\x1b.scope/cpu.max'");
+	x->fix_kind = FIX_COMMAND;
+	x->cost_ns = 1000;
+	text = render(&view, 1);
+	check_form(text);
+	assert_non_null(strstr(text, "<code># echo max &gt; "
+				     "&#39;/machine-qemu\\x2d3&lt;b&gt;\\x1b.scope/cpu.max&#39;"));
+	assert_non_null(strstr(text, ">back\\\\slash<"));
+	free(text);
+	report_free(&report);
+}
+
 /* No hiccups at all, a single one, one of no length, and one that nothing explains. */
 static void test_little(void **state)
 {
@@ -276,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_hostile_names_are_text),
+		cmocka_unit_test(test_commands_keep_their_backslashes),
 		cmocka_unit_test(test_little),
 		cmocka_unit_test(test_at_most_3_mib),
 		cmocka_unit_test(test_kinds),
