@@ -4,15 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "audit/audit.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/guard.h"
 #include "cmd/memory.h"
-#include "cmd/newfile.h"
 #include "cmd/output.h"
+#include "cmd/setup.h"
 #include "collect/facts.h"
 #include "collect/host.h"
 #include "recording/read.h"
@@ -152,43 +151,6 @@ static int print(struct options *o, const struct view *v)
 	return 0;
 }
 
-static int write_into(const char *dir, const char *name, const struct view *v,
-		      int (*write)(const struct view *v, FILE *out), bool run)
-{
-	struct newfile n;
-	char path[PATH_MAX];
-	int err = -ENAMETOOLONG, closed;
-
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path))
-		err = newfile_open(&n, path);
-	if (err)
-		return complain("cannot write to %s/%s: %s", dir, name, newfile_error(-err));
-	err = write(v, n.file);
-	if (run && !err && fchmod(fileno(n.file), 0755))
-		err = -errno;
-	closed = newfile_close(&n, !err);
-	err = err ? err : closed;
-	return err ? complain("writing %s: %s", path, newfile_error(-err)) : 0;
-}
-
-static int write_tuned(const char *dir, const struct view *v)
-{
-	char conf[PATH_MAX];
-	struct stat st;
-
-	if (snprintf(conf, sizeof(conf), "%s/tuned.conf", dir) < (int)sizeof(conf) &&
-	    !lstat(conf, &st))
-		return complain("%s holds a profile already, and this one has only what is still "
-				"missing: name a new directory",
-				dir);
-	if (mkdir(dir, 0777) && errno != EEXIST)
-		return complain("cannot make the directory %s: %s", dir, strerror(errno));
-	return write_into(dir, "tuned.conf", v, render_tuned_conf, false) ||
-			       write_into(dir, "script.sh", v, render_tuned_script, true)
-		       ? -1
-		       : 0;
-}
-
 /* Takes the facts of this machine, or of a root that a test has made. */
 static int take_facts(const struct options *o, struct view *v)
 {
@@ -245,7 +207,7 @@ static int conclude(struct options *o, struct view *v, const char *path)
 		complain("out of memory");
 		return EXIT_ERROR;
 	}
-	if (o->tuned ? write_tuned(o->tuned, v) : print(o, v))
+	if (o->tuned ? setup_tuned(o->tuned, v) : print(o, v))
 		return EXIT_ERROR;
 	return findings_count(&v->findings, FINDING_FAIL) ? EXIT_CROSSED : EXIT_OK;
 }

@@ -56,6 +56,7 @@ struct command {
 	ROW(plot) \
 	ROW(audit) \
 	ROW(try) \
+	ROW(tune) \
 	ROW(explain) \
 	ROW(selftest) \
 	ROW(top) \

@@ -3,6 +3,7 @@
  * numbers, and a fix that is no setting, or not culprit's to change, is refused. */
 #include "cmd/fixes.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,6 +238,40 @@ static int add_found(struct tried *t, const struct cause *cause, struct view *v,
 				cause->id, cause->id)
 		     : complain("none of what interrupted these CPUs has a fix that can be tried: "
 				"culprit run says what else can be done");
+}
+
+static bool may_choose(const struct fixes_choice *choice, const struct candidate *c)
+{
+	bool may = !choice->nonly;
+
+	for (uint32_t i = 0; i < choice->nonly; i++)
+		may |= choice->only[i].cause == c->cause &&
+		       (!choice->only[i].number || choice->only[i].number == c->number);
+	for (uint32_t i = 0; i < choice->ndone; i++)
+		may &= choice->done[i].cause != c->cause || choice->done[i].number != c->number;
+	return may;
+}
+
+int fixes_next(struct tried *t, struct view *view, const struct measure *m,
+	       const struct fixes_choice *choice, struct wish *which, char *why)
+{
+	struct candidate *c = calloc(CANDIDATES, sizeof(*c));
+	uint32_t n, i = 0;
+	int err = -ENOMEM;
+
+	if (c && !advise(view)) {
+		n = list_candidates(view, c, CANDIDATES);
+		while (i < n && !may_choose(choice, &c[i]))
+			i++;
+		err = i == n;
+		if (i < n) {
+			*which = (struct wish){c[i].cause, c[i].number};
+			if (add_fix(t, c[i].cause, c[i].number, c[i].name, m, why))
+				err = -EPERM;
+		}
+	}
+	free(c);
+	return err;
 }
 
 static int add_wish(struct tried *t, const struct wish *w, struct view *v, const struct measure *m)

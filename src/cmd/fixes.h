@@ -25,6 +25,20 @@ bool fixes_need_view(const struct wish *wish, uint32_t n);
 int fixes_plan(struct tried *t, const struct wish *wish, uint32_t n, struct view *view,
 	       const struct measure *m, uint32_t most);
 
+/* A choice of fixes. */
+struct fixes_choice {
+	const struct wish *only; /* these; without a number all of the cause; none: all */
+	uint32_t nonly;
+	const struct wish *done; /* these are left out */
+	uint32_t ndone;
+};
+
+/* Plans the fix of the source that takes most time in the view, of those that may be chosen, as
+ * *which. 0; 1: none is left; -EPERM: it cannot be tried here, and why[KNOB_WHY] says the reason;
+ * -ENOMEM. */
+int fixes_next(struct tried *t, struct view *view, const struct measure *m,
+	       const struct fixes_choice *choice, struct wish *which, char *why);
+
 /* True when one of the fixes is meant for this source. */
 bool fixes_meant(void *tried, const struct view *v, const struct source *s);
 

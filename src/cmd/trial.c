@@ -15,6 +15,7 @@
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/fixes.h"
+#include "cmd/limits.h"
 #include "cmd/live.h"
 #include "recording/read.h"
 
@@ -35,7 +36,7 @@ struct trial {
 
 	struct turn turn[DIFF_RECORDINGS];
 	uint32_t at, wanted; /* windows */
-	bool on, failed;
+	bool on, failed, again;
 
 	struct view view[DIFF_RECORDINGS];
 	struct recording *recording[DIFF_RECORDINGS];
@@ -45,8 +46,8 @@ struct trial {
 	struct diff diff;
 };
 
-struct trial *trial_new(struct tried *t, const struct measure *m, struct guardian *g,
-			const char *dir)
+static struct trial *make_trial(struct tried *t, const struct measure *m, struct guardian *g,
+				const char *dir)
 {
 	struct trial *r = calloc(1, sizeof(*r));
 
@@ -62,6 +63,29 @@ struct trial *trial_new(struct tried *t, const struct measure *m, struct guardia
 	free(r);
 	complain("out of memory");
 	return NULL;
+}
+
+struct trial *trial_new(struct tried *t, const struct measure *m, const char *dir, const char *boot)
+{
+	struct guardian *g;
+	struct trial *r;
+
+	if (journal_write(dir, boot, &t->knobs))
+		return NULL;
+	g = guardian_start(&t->knobs, dir, boot, &m->housekeeping);
+	r = g ? make_trial(t, m, g, dir) : NULL;
+	if (r)
+		return r;
+	if (g)
+		guardian_end(g, false, NULL);
+	else
+		guardian_restore(&t->knobs, dir, boot, false, NULL);
+	return NULL;
+}
+
+void trial_again(struct trial *r)
+{
+	r->again = true;
 }
 
 void trial_free(struct trial *r)
@@ -153,7 +177,7 @@ static int measure(struct trial *r)
 			    .view = r->live,
 			    .record_to = journal_recording(r->dir, path, sizeof(path)),
 			    .force = true,
-			    .keeps = RIGHTS_OF_KNOBS | RIGHTS_OF_FILES,
+			    .keeps = r->again ? RIGHTS_ALL : RIGHTS_OF_KNOBS | RIGHTS_OF_FILES,
 			    .ctx = r,
 			    .begin = begin,
 			    .step = step,
@@ -169,20 +193,48 @@ static int measure(struct trial *r)
 	return code;
 }
 
-int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns)
+struct look {
+	struct view *view;
+	struct triggers *goal;
+};
+
+static int begin_goal(void *ctx)
+{
+	struct look *l = ctx;
+
+	return limits_begin_triggers(l->goal, l->view);
+}
+
+static void hear_goal(void *ctx, uint32_t index, const struct account *a)
+{
+	struct look *l = ctx;
+	struct trigger_hit hit;
+
+	triggers_hear(l->goal, l->view, index, a, &hit);
+}
+
+int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns, struct triggers *goal)
 {
 	struct measure mine = *m;
 	struct collect_options co;
+	struct look look = {v, goal};
 	struct live live = {.measure = &mine,
 			    .engine = &collect_engine,
 			    .engine_options = &co,
 			    .view = v,
 			    .keeps = RIGHTS_ALL, /* another measurement follows */
+			    .ctx = &look,
+			    .begin = goal ? begin_goal : NULL,
+			    .hiccup = goal ? hear_goal : NULL,
 			    .end = end};
+	int code;
 
 	mine.duration_ns = duration_ns;
 	co = measure_collect(&mine);
-	return live_run(&live);
+	code = live_run(&live);
+	if (goal)
+		triggers_free(goal);
+	return code;
 }
 
 /* ---- what they differ in ---- */

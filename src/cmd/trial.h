@@ -6,19 +6,25 @@
 #include "cmd/measure.h"
 #include "collect/guardian.h"
 #include "model/tried.h"
+#include "model/trigger.h"
 
-/* Measures t->windows windows of t->window_ns of each side into a recording in `dir`, and compares
+/* A trial of the planned fixes: writes the journal in `dir`, which is locked, and starts the
+ * guardian. NULL with the reason said: then nothing is changed.
+ *
+ * trial_run measures t->windows windows of t->window_ns of each side into a recording, and compares
  * them. When it returns the knobs are as they were, unless t->kept: `keep` asks for that, where the
  * fixes help. Fills the rest of t. Returns the exit code, with the reason said; *views, which
  * t->diff points to, are freed by trial_free. */
 struct trial;
-struct trial *trial_new(struct tried *t, const struct measure *m, struct guardian *g,
-			const char *dir);
+struct trial *trial_new(struct tried *t, const struct measure *m, const char *dir,
+			const char *boot);
+void trial_again(struct trial *r); /* another measurement follows: all rights are kept */
 int trial_run(struct trial *r, bool keep);
 void trial_free(struct trial *r); /* NULL: nothing */
 
-/* Measures for so long without changing anything, into v, whose host has been read. Returns the
- * exit code. */
-int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns);
+/* Measures for so long without changing anything, into v, whose host has been read; goal: triggers
+ * that hear it, NULL: none. Returns the exit code. */
+int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns,
+	       struct triggers *goal);
 
 #endif

@@ -13,8 +13,9 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/fixes.h"
-#include "cmd/output.h"
+#include "cmd/ticket.h"
 #include "cmd/trial.h"
+#include "cmd/undo.h"
 #include "collect/host.h"
 #include "recording/read.h"
 #include "render/tried.h"
@@ -67,8 +68,7 @@ static const struct opt try_opts[] = {
 	{'q', "quiet", NULL, "print no progress, and not beforehand what will be changed",
 	 FIELD(measure.quiet)},
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
-	 .choices = &(const struct opt_choices){text_or_json, sizeof(text_or_json[0])},
-	 .preset = "text"},
+	 .choices = OPT_CHOICES(ticket_formats), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output.path)},
 	{0},
 };
@@ -107,84 +107,6 @@ const struct opt_command try_usage = {
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
-/* ---- what earlier tries have left ---- */
-
-static void say_undone(const struct guardian_sum *s, bool moved)
-{
-	printf("put back: %u setting%s\n", s->back, s->back == 1 ? "" : "s");
-	if (s->others)
-		printf("left as somebody else has set them: %u\n", s->others);
-	if (s->gone)
-		printf("no longer there: %u\n", s->gone);
-	if (moved)
-		printf(TRIED_CHILDREN "\n");
-}
-
-static int undo(const char *dir)
-{
-	char boot[BOOT_ID], now[BOOT_ID];
-	struct knobs k = {0};
-	int lock = journal_lock(dir, true), code = EXIT_ERROR;
-	struct guardian_sum sum;
-	enum journal_state state;
-	bool moved;
-
-	if (lock < 0)
-		return EXIT_ERROR;
-	journal_scrap(dir);
-	state = journal_read(dir, boot, &k);
-	moved = tried_moves_threads(&k, true);
-	journal_boot(now);
-	if (state == JOURNAL_CUT)
-		say("%s/try.journal is damaged: what its whole lines say is put back", dir);
-	if (state == JOURNAL_NONE) {
-		printf("no try has left anything to be put back\n");
-		code = EXIT_OK;
-	} else if (state != JOURNAL_BAD && strcmp(boot, now)) {
-		printf("the machine was rebooted since: what a try had changed ended with "
-		       "that\n");
-		code = journal_remove(dir) ? EXIT_ERROR : EXIT_OK;
-	} else if (state != JOURNAL_BAD) {
-		code = guardian_restore(&k, dir, boot, true, &sum) ? EXIT_ERROR : EXIT_OK;
-		if (code == EXIT_OK)
-			say_undone(&sum, moved);
-	}
-	knobs_free(&k);
-	journal_unlock(dir, lock);
-	return code;
-}
-
-/* Takes the lock, and what earlier tries have kept in force. The lock's descriptor, or -1 with the
- * reason said. */
-static int begin_journal(struct tried *t, const char *dir, char boot[BOOT_ID])
-{
-	int lock = journal_lock(dir, false);
-	enum journal_state state;
-	char old[BOOT_ID];
-
-	if (lock < 0)
-		return -1;
-	journal_scrap(dir);
-	journal_boot(boot);
-	state = journal_read(dir, old, &t->knobs);
-	if ((state == JOURNAL_WHOLE || state == JOURNAL_CUT) && strcmp(old, boot)) {
-		say("what an earlier try had changed ended with a reboot");
-		knobs_free(&t->knobs);
-		state = journal_remove(dir) ? JOURNAL_BAD : JOURNAL_NONE;
-	}
-	for (uint32_t i = 0; i < t->knobs.count; i++)
-		if (state == JOURNAL_CUT || !t->knobs.row[i].kept) {
-			complain("an earlier try was killed before it could put things back: run "
-				 "culprit try --undo first");
-			state = JOURNAL_BAD;
-			break;
-		}
-	if (state != JOURNAL_BAD)
-		return lock;
-	journal_unlock(dir, lock);
-	return -1;
-}
-
 /* ---- a try ---- */
 
 /* Says beforehand what will be changed. */
@@ -203,6 +125,8 @@ static int write_report(struct options *o, const struct tried *t)
 {
 	struct render_options r;
 
+	if (o->format > TICKET_JSON)
+		return ticket_write_one(&o->output, o->format, t);
 	output_ready(&o->output, &r);
 	return output_done(&o->output, o->format ? render_tried_json(t, o->output.file)
 						 : render_tried_text(t, &r, o->output.file));
@@ -211,23 +135,14 @@ static int write_report(struct options *o, const struct tried *t)
 /* Tries what is planned. The journal's directory is locked. */
 static int try_plan(struct options *o, struct tried *t, const char *boot)
 {
-	struct guardian *g;
 	struct trial *r;
 	int code;
 
 	if (!o->measure.quiet)
 		announce(t);
-	if (journal_write(o->state, boot, &t->knobs))
+	r = trial_new(t, &o->measure, o->state, boot);
+	if (!r)
 		return EXIT_ERROR;
-	g = guardian_start(&t->knobs, o->state, boot, &o->measure.housekeeping);
-	r = g ? trial_new(t, &o->measure, g, o->state) : NULL;
-	if (!r) {
-		if (g)
-			guardian_end(g, false, NULL);
-		else
-			guardian_restore(&t->knobs, o->state, boot, false, NULL);
-		return EXIT_ERROR;
-	}
 	code = trial_run(r, o->apply);
 	if (code != EXIT_ERROR && write_report(o, t))
 		code = EXIT_ERROR;
@@ -301,7 +216,7 @@ static struct view *look(struct options *o, const struct host *host, struct reco
 	}
 	if (!o->report) {
 		v->host = *host;
-		*code = trial_look(v, &o->measure, LOOK_NS);
+		*code = trial_look(v, &o->measure, LOOK_NS, NULL);
 		if (*code == EXIT_OK && measure_stop)
 			*code = EXIT_INCOMPLETE;
 	} else if (!read_trusted(o->report, host, v, r)) {
@@ -327,8 +242,8 @@ static int try(struct options *o, struct tried *t, const struct wish *wish, uint
 		return code;
 	code = EXIT_ERROR;
 	if (!o->dry)
-		lock = begin_journal(t, o->state, boot);
-	if ((o->dry || lock >= 0) &&
+		lock = undo_begin(o->state, boot);
+	if ((o->dry || (lock >= 0 && !undo_kept(o->state, &t->knobs))) &&
 	    !fixes_plan(t, wish, n, v, &o->measure, o->together ? TRIED_FIXES : 1)) {
 		for (uint32_t i = 0; i < t->nfixes; i++)
 			t->in_turn &= !t->fix[i].lag_s;
@@ -385,7 +300,7 @@ int cmd_try(int argc, char **argv)
 	if (fixes_parse(argv + 1, operands, wish, &n) || check(&o, n, &t))
 		return EXIT_ERROR;
 	if (o.undo)
-		return undo(o.state);
+		return undo_all(o.state);
 	host_read(&host);
 	code = EXIT_ERROR;
 	if (!measure_check(&o.measure, &host) && !output_open(&o.output))

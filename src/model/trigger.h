@@ -9,6 +9,9 @@
  *                            more than N hiccups within TIME; of WHO: its interruptions
  *   SIGUSR1, end             this signal has come; the run is over
  *
+ * A goal is the same the other way round, with < in place of >, where it stands: worst < 20us (or
+ * hiccup < 20us), lost < 0.1% / 1s, count < 10/s. It is met while its trigger is not pulled.
+ *
  * Of a CPU, or of a watched thread, each for itself. TIME is a number and a unit; behind "/" the
  * unit alone is one of it: 1000/s. WHO is a word, or any text in quotes: a glob (an asterisk stands
  * for any bytes) over a source's name, its function, or its kind and name ("softirq NET_RX"), or
@@ -43,6 +46,7 @@ enum trigger_event {
 	TRIGGER_END,
 };
 #define TRIGGER_BIT(event) (1u << TRIGGER_##event)
+#define TRIGGER_GOAL       (1u << 31) /* with the bits of what can happen: a goal is wanted */
 
 struct trigger {
 	char text[TRIGGER_TEXT]; /* as it was given: its name */

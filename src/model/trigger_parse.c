@@ -20,6 +20,7 @@ static const char *const shapes[] = {"hiccup>100us", "wake>200us", "late", "lost
 
 struct parser {
 	const char *text, *at;
+	bool goal;
 	char *why;
 	size_t whylen;
 };
@@ -74,12 +75,16 @@ static int parse_event(struct parser *p, unsigned can, struct trigger *t)
 	size_t n = strspn(p->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS),
 	       i = 0;
 
-	while (i < EVENTS && (strlen(event_names[i]) != n || strncmp(p->at, event_names[i], n)))
-		i++;
+	if (p->goal && n == strlen("worst") && !strncmp(p->at, "worst", n))
+		i = TRIGGER_HICCUP;
+	else
+		while (i < EVENTS &&
+		       (strlen(event_names[i]) != n || strncmp(p->at, event_names[i], n)))
+			i++;
 	list_events(can, list, sizeof(list));
 	if (i == EVENTS) {
-		snprintf(reason, sizeof(reason), "a trigger begins with %s, as in %s", list,
-			 shapes[0]);
+		snprintf(reason, sizeof(reason), "a %s begins with %s, as in %s",
+			 p->goal ? "goal" : "trigger", list, p->goal ? "worst<100us" : shapes[0]);
 		return refuse(p, reason);
 	}
 	if (!(can >> i & 1)) {
@@ -110,11 +115,12 @@ static int parse_above(struct parser *p, struct trigger *t)
 	char word[40], why[200], reason[120];
 	long n;
 
-	if (*p->at != '>' || t->event >= TRIGGER_SIGUSR1) {
+	if (*p->at != (p->goal ? '<' : '>') || t->event >= TRIGGER_SIGUSR1) {
 		if (t->event == TRIGGER_LATE || t->event >= TRIGGER_SIGUSR1)
 			return 0;
-		snprintf(reason, sizeof(reason), "behind %s a > and a limit are missing, as in %s",
-			 event_names[t->event], shapes[t->event]);
+		snprintf(reason, sizeof(reason), "behind %s a %c and a limit are missing, as in %s",
+			 event_names[t->event], p->goal ? '<' : '>',
+			 p->goal ? "worst<100us" : shapes[t->event]);
 		return refuse(p, reason);
 	}
 	p->at++;
@@ -190,7 +196,7 @@ static int parse_who(struct parser *p, struct trigger *t)
 
 int trigger_parse(const char *text, unsigned can, struct trigger *t, char *why, size_t whylen)
 {
-	struct parser p = {text, text, why, whylen};
+	struct parser p = {text, text, can & TRIGGER_GOAL, why, whylen};
 	struct trigger new = {.pulled = 0};
 
 	skip(&p);

@@ -94,12 +94,15 @@ static const char *left_out(const struct finding *f, enum setup_of of)
 		return NULL;
 	switch (finding_form(f)) {
 	case FIX_NUMBERED: /* the other objects have rules for all interrupts and threads */
-		return of == SETUP_ANSIBLE && !strstr(f->fix, "/proc/irq/")
+		return of == SETUP_SYSCTL || (of == SETUP_ANSIBLE && !strstr(f->fix, "/proc/irq/"))
 			       ? "as numbers differ from boot to boot"
 			       : NULL;
 	case FIX_SETTINGS:
-	case FIX_SHELL:
 		return of == SETUP_PROFILE ? "as this object has no field for it" : NULL;
+	case FIX_SHELL:
+		return of == SETUP_PROFILE  ? "as this object has no field for it"
+		       : of == SETUP_SYSCTL ? "as it is no sysctl"
+					    : NULL;
 	default:
 		return f->fix_kind == FIX_WORDS     ? "as it takes a person"
 		       : f->fix_kind == FIX_COMMAND ? "as a name in it is not of plain ASCII"
@@ -157,6 +160,29 @@ int render_kernel_words(const struct view *v, FILE *out)
 	if (boot && printable(boot))
 		fprintf(out, "%s\n", boot);
 	free(boot);
+	return ferror(out) ? -EIO : 0;
+}
+
+/* ---- sysctl.d ---- */
+
+int render_sysctl(const struct view *v, FILE *out)
+{
+	render_setup_head(v, "for /etc/sysctl.d/NAME.conf", out);
+	render_setup_rest(v, SETUP_SYSCTL, out);
+	for (uint32_t i = 0; i < v->findings.count; i++) {
+		const struct finding *f = &v->findings.row[i];
+		const char *at = f->fix;
+		struct setting s;
+
+		if (finding_form(f) != FIX_SETTINGS)
+			continue;
+		while (*at && setting_next(&at, &s))
+			if (s.sysctl)
+				fprintf(out, "%s = %s\n", s.name, s.value);
+			else
+				fprintf(out, "# not in here, as it is no sysctl: %s = %s\n", s.name,
+					s.value);
+	}
 	return ferror(out) ? -EIO : 0;
 }
 

@@ -35,6 +35,8 @@ enum fix_form finding_form(const struct finding *f);
 
 /* Each writes one form. 0 or -errno. */
 int render_kernel_words(const struct view *v, FILE *out); /* one line; nothing if none is needed */
+/* Settings of /proc/sys alone, in the form of sysctl.d(5); the rest is named in comments. */
+int render_sysctl(const struct view *v, FILE *out);
 int render_performance_profile(const struct view *v, FILE *out);
 int render_ansible(const struct view *v, FILE *out);
 int render_tuned_conf(const struct view *v, FILE *out);
@@ -47,6 +49,7 @@ enum setup_of {
 	SETUP_ANSIBLE,
 	SETUP_TUNED,
 	SETUP_PROFILE, /* PerformanceProfile */
+	SETUP_SYSCTL,
 };
 
 /* Comments that name boot parameters in force that stand in the way, and the findings whose fixes

@@ -278,7 +278,7 @@ static const char terms[] = "<footer><h2>How to read this</h2><dl>\n"
 			    "explain K01</code>.</dd></div>\n"
 			    "</dl><p>culprit " CULPRIT_VERSION "</p></footer>\n";
 
-static void write_head(FILE *out, const char *title)
+void html_begin(FILE *out, const char *title)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
@@ -305,7 +305,7 @@ int render_html(const struct view *const *views, uint32_t n, const struct render
 			ncpus += group_detailed(views[i], k);
 	if (n > 1)
 		snprintf(label, sizeof(label), "%u reports", n);
-	write_head(out, n > 1 ? label : host_label(views, n, 0, label, sizeof(label)));
+	html_begin(out, n > 1 ? label : host_label(views, n, 0, label, sizeof(label)));
 	if (n > 1)
 		err = html_index(views, n, out);
 	for (uint32_t i = 0; i < n && !err; i++) {

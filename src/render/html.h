@@ -20,6 +20,9 @@ struct html {
 	uint32_t ncpus;
 };
 
+/* Writes a page up to the begin of its <main>. title: printable. */
+void html_begin(FILE *out, const char *title);
+
 /* ---- text: safe inside elements and inside quoted attributes ---- */
 
 void html_text(FILE *out, const char *printable);  /* UTF-8 from escape_text, or our own */

@@ -22,16 +22,19 @@ static void write_cells(struct json *j, const struct diff_cell *c)
 	json_string(j, "verdict", diff_verdict_name(c[1].verdict));
 }
 
+void render_tried_cells(struct json *j, const char *key, const struct diff_cell *c)
+{
+	json_object(j, key);
+	write_cells(j, c);
+	json_end(j);
+}
+
 static void write_measured(struct json *j, const struct tried *t)
 {
 	const struct diff *d = t->diff;
 
-	json_object(j, "sources_of_causes");
-	write_cells(j, t->asked);
-	json_end(j);
-	json_object(j, "total");
-	write_cells(j, d->total);
-	json_end(j);
+	render_tried_cells(j, "sources_of_causes", t->asked);
+	render_tried_cells(j, "total", d->total);
 	json_array(j, "sources");
 	for (uint32_t i = 0; i < d->rows; i++) {
 		const struct diff_row *r = &d->row[i];
@@ -47,13 +50,13 @@ static void write_measured(struct json *j, const struct tried *t)
 	json_end(j);
 }
 
-static void write_knobs(struct json *j, const struct tried *t)
+void render_tried_knobs(struct json *j, const struct knobs *knobs, bool all)
 {
 	json_array(j, "knobs");
-	for (uint32_t i = 0; i < t->knobs.count; i++) {
-		const struct knob *k = &t->knobs.row[i];
+	for (uint32_t i = 0; i < knobs->count; i++) {
+		const struct knob *k = &knobs->row[i];
 
-		if (k->kept && !t->kept)
+		if (k->kept && !all)
 			continue; /* an earlier try's */
 		json_object_flat(j, NULL);
 		json_string(j, "kind", knob_kind_name(k->kind));
@@ -65,6 +68,23 @@ static void write_knobs(struct json *j, const struct tried *t)
 		}
 		json_string(j, "before", k->old);
 		json_string(j, "fix", k->new);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void render_tried_fixes(struct json *j, const struct tried_fix *fix, uint32_t n)
+{
+	json_array(j, "fixes");
+	for (uint32_t i = 0; i < n; i++) {
+		json_object_flat(j, NULL);
+		json_string(j, "cause", fix[i].id);
+		json_string(j, "title", fix[i].title);
+		if (fix[i].number)
+			json_u64(j, "number", fix[i].number);
+		else
+			json_null(j, "number");
+		json_u64(j, "lag_s", fix[i].lag_s);
 		json_end(j);
 	}
 	json_end(j);
@@ -84,20 +104,8 @@ int render_tried_json(const struct tried *t, FILE *out)
 		json_u64(&j, NULL, c);
 	json_end(&j);
 	json_bool(&j, "dry_run", t->dry);
-	json_array(&j, "fixes");
-	for (uint32_t i = 0; i < t->nfixes; i++) {
-		json_object_flat(&j, NULL);
-		json_string(&j, "cause", t->fix[i].id);
-		json_string(&j, "title", t->fix[i].title);
-		if (t->fix[i].number)
-			json_u64(&j, "number", t->fix[i].number);
-		else
-			json_null(&j, "number");
-		json_u64(&j, "lag_s", t->fix[i].lag_s);
-		json_end(&j);
-	}
-	json_end(&j);
-	write_knobs(&j, t);
+	render_tried_fixes(&j, t->fix, t->nfixes);
+	render_tried_knobs(&j, &t->knobs, false);
 	json_u64(&j, "windows", t->windows);
 	json_u64(&j, "window_ns", t->window_ns);
 	json_bool(&j, "in_turn", t->in_turn);

@@ -23,12 +23,12 @@ STATE = os.path.join(place, "state")
 JOURNAL = os.path.join(STATE, "try.journal")
 
 
-def attempt(*args):
-    return culprit("try", "--state", STATE, *args)
+def attempt(*args, command="try"):
+    return culprit(command, "--state", STATE, *args)
 
 
-def refused(what, *args, says):
-    r = attempt(*args)
+def refused(what, *args, says, command="try"):
+    r = attempt(*args, command=command)
     ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and says in r.err, what, r,
        f"should say {says}")
 
@@ -59,6 +59,13 @@ for what, args, says in (
         ("a fix that no write takes back to the byte", ("P10", *ON), "P10 cannot be tried"),
 ):
     refused(what, *args, says=says)
+for what, args, says in (
+        ("tune: a goal that is a trigger", ("--until", "hiccup>20us", *ON), "a < and a limit"),
+        ("tune: too short", ("-d", "1s", *ON), "-d is too short"),
+        ("tune: an id that is none", ("K99", *ON), "'K99' is not the id of a cause"),
+        ("tune: a profile of a dry run", ("--dry-run", "--tuned", place, *ON), "changes nothing"),
+):
+    refused(what, *args, says=says, command="tune")
 ok(not os.path.exists(STATE), "and nothing was written for that")
 
 # ---- what would be done ----

@@ -140,7 +140,8 @@ static void read_trigger(char *text)
 	struct triggers all = {.count = 1};
 	struct view v = {.ncpus = 0};
 
-	if (trigger_parse(text, ~0U, &t, why, sizeof(why))) {
+	trigger_parse(text, ~0U, &t, why, sizeof(why)); /* as a goal */
+	if (trigger_parse(text, ~TRIGGER_GOAL, &t, why, sizeof(why))) {
 		check_why(why);
 		return;
 	}

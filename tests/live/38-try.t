@@ -4,6 +4,7 @@
 ends a try, what it had changed is as it was within a second, to the byte."""
 import json
 import os
+import shutil
 import signal
 import tempfile
 import time
@@ -61,7 +62,24 @@ try:
         r = culprit("try", "--undo", *AT)
         is_((r.rc, r.out), (0, "put back: 1 setting\n" + CHILDREN), "--undo takes it back")
     is_(os.sched_getaffinity(noise.pid), {cpu}, "and it is back again")
+
+    # ---- tune: tries it, keeps it, and says so ----
+    profile = os.path.join(place, "profile")
+    r = culprit("tune", f"K34:{noise.pid}", "-d", "4s", "--look", "500ms", "-q", "-f", "json",
+                "--until", "worst<1ns", "--tuned", profile, *AT)
+    told = json.loads(r.out) if r.out else {}
+    steps = told.get("steps", [])
+    if len(steps) == 1 and steps[0]["verdict"] in ("no effect seen", "harms"):
+        lib.not_judged("tune", "that it helps could not be told from chance")
+    else:
+        ok(r.rc == 2 and [s["kept"] for s in steps] == [True] and told["goal_met"] is False
+           and told["ended"] == "nothing is left to try" and told["after"]
+           and cpu not in os.sched_getaffinity(noise.pid), "tune keeps what helps", r)
+    ok(os.path.exists(os.path.join(profile, "tuned.conf")), "and writes a profile", r)
+    r = culprit("tune", "--undo", *AT)
+    is_((r.rc, os.sched_getaffinity(noise.pid)), (0, {cpu}), "tune --undo takes it back")
 finally:
+    shutil.rmtree(os.path.join(place, "profile"), ignore_errors=True)
     os.killpg(noise.pid, signal.SIGKILL)
     noise.communicate()
 

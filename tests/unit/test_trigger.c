@@ -15,7 +15,7 @@
 #define US  1000ULL
 #define MS  1000000ULL
 #define SEC 1000000000ULL
-#define ALL (~0U)
+#define ALL (~TRIGGER_GOAL)
 #define RUN (TRIGGER_BIT(HICCUP) | TRIGGER_BIT(LOST) | TRIGGER_BIT(COUNT))
 
 /* ---- the grammar ---- */
@@ -65,6 +65,26 @@ static void test_words(void **state)
 		assert_string_equal(t.who, row[i].is.who);
 		assert_int_equal(t.cause, row[i].is.cause);
 	}
+}
+
+static void test_goals(void **state)
+{
+	struct trigger t;
+	char why[200];
+
+	(void)state;
+	assert_int_equal(trigger_parse("worst < 20us", RUN | TRIGGER_GOAL, &t, why, sizeof(why)),
+			 0);
+	assert_int_equal(t.event, TRIGGER_HICCUP);
+	assert_int_equal(t.above, 20 * US);
+	assert_int_equal(trigger_parse("lost<0.1%/1s", RUN | TRIGGER_GOAL, &t, why, sizeof(why)),
+			 0);
+	assert_int_equal(t.event, TRIGGER_LOST);
+	assert_int_not_equal(trigger_parse("hiccup>20us", RUN | TRIGGER_GOAL, &t, why, sizeof(why)),
+			     0);
+	assert_string_equal(why, "'hiccup>20us': behind hiccup a < and a limit are missing, as in "
+				 "worst<100us");
+	assert_int_not_equal(trigger_parse("worst>20us", RUN, &t, why, sizeof(why)), 0);
 }
 
 static void test_mistakes(void **state)
@@ -339,11 +359,11 @@ static void test_never_wrongly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words),         cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_hiccups),       cmocka_unit_test(test_by_whom),
-		cmocka_unit_test(test_by_cause),      cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_lost),          cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_never_wrongly),
+		cmocka_unit_test(test_words),    cmocka_unit_test(test_goals),
+		cmocka_unit_test(test_mistakes), cmocka_unit_test(test_hiccups),
+		cmocka_unit_test(test_by_whom),  cmocka_unit_test(test_by_cause),
+		cmocka_unit_test(test_windows),  cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_counts),   cmocka_unit_test(test_never_wrongly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/setup.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/say.h"
+#include "cmd/newfile.h"
+#include "cmd/output.h"
+#include "render/audit_setup.h"
+
+const struct opt setup_opts[] = {
+	{0, "tuned", "DIR",
+	 "also write what was kept into DIR as a tuned profile. This and the next two leave out "
+	 "what names a process or an interrupt by its number",
+	 offsetof(struct setup_files, tuned), output_set_file},
+	{0, "ansible", "FILE", "also write it as an Ansible playbook",
+	 offsetof(struct setup_files, ansible), output_set_file},
+	{0, "sysctl", "FILE", "also write what is a sysctl, for /etc/sysctl.d",
+	 offsetof(struct setup_files, sysctl), output_set_file},
+	{0, "kernel-words", "FILE", "also write the boot parameters that the audit asks for",
+	 offsetof(struct setup_files, words), output_set_file},
+	{0},
+};
+
+static int write_file(const char *path, const struct view *v,
+		      int (*write)(const struct view *v, FILE *out), bool run)
+{
+	struct newfile n;
+	int err = newfile_open(&n, path), closed;
+
+	if (err)
+		return complain("cannot write to %s: %s", path, newfile_error(-err));
+	err = write(v, n.file);
+	if (run && !err && fchmod(fileno(n.file), 0755))
+		err = -errno;
+	closed = newfile_close(&n, !err);
+	err = err ? err : closed;
+	return err ? complain("writing %s: %s", path, newfile_error(-err)) : 0;
+}
+
+static int write_into(const char *dir, const char *name, const struct view *v,
+		      int (*write)(const struct view *v, FILE *out), bool run)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+		return complain("cannot write to %s/%s: %s", dir, name, strerror(ENAMETOOLONG));
+	return write_file(path, v, write, run);
+}
+
+int setup_tuned(const char *dir, const struct view *v)
+{
+	char conf[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(conf, sizeof(conf), "%s/tuned.conf", dir) < (int)sizeof(conf) &&
+	    !lstat(conf, &st))
+		return complain("%s holds a profile already, and this one has only what is still "
+				"missing: name a new directory",
+				dir);
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return complain("cannot make the directory %s: %s", dir, strerror(errno));
+	return write_into(dir, "tuned.conf", v, render_tuned_conf, false) ||
+			       write_into(dir, "script.sh", v, render_tuned_script, true)
+		       ? -1
+		       : 0;
+}
+
+int setup_files(const struct setup_files *f, const struct view *v)
+{
+	const struct {
+		const char *path;
+		int (*write)(const struct view *v, FILE *out);
+	} files[] = {{f->ansible, render_ansible},
+		     {f->sysctl, render_sysctl},
+		     {f->words, render_kernel_words}};
+
+	if (f->tuned && setup_tuned(f->tuned, v))
+		return -1;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i].path && write_file(files[i].path, v, files[i].write, false))
+			return -1;
+	return 0;
+}

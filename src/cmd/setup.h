@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files that keep fixes over boots (render/audit_setup.h), put in place whole. */
+#ifndef CULPRIT_CMD_SETUP_H
+#define CULPRIT_CMD_SETUP_H
+
+#include "base/opt.h"
+#include "model/view.h"
+
+/* Those that were asked for; NULL: not this one. */
+struct setup_files {
+	const char *tuned; /* directory of tuned.conf and script.sh */
+	const char *ansible, *sysctl, *words;
+};
+extern const struct opt setup_opts[];
+
+/* 0, or -1 with the reason said. */
+int setup_files(const struct setup_files *f, const struct view *v);
+int setup_tuned(const char *dir, const struct view *v);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/undo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "cmd/cmd.h"
+#include "collect/guardian.h"
+#include "model/tried.h"
+
+static void say_undone(const struct guardian_sum *s, bool moved)
+{
+	printf("put back: %u setting%s\n", s->back, s->back == 1 ? "" : "s");
+	if (s->others)
+		printf("left as somebody else has set them: %u\n", s->others);
+	if (s->gone)
+		printf("no longer there: %u\n", s->gone);
+	if (moved)
+		printf(TRIED_CHILDREN "\n");
+}
+
+int undo_all(const char *dir)
+{
+	char boot[BOOT_ID], now[BOOT_ID];
+	struct knobs k = {0};
+	int lock = journal_lock(dir, true), code = EXIT_ERROR;
+	struct guardian_sum sum;
+	enum journal_state state;
+	bool moved;
+
+	if (lock < 0)
+		return EXIT_ERROR;
+	journal_scrap(dir);
+	state = journal_read(dir, boot, &k);
+	moved = tried_moves_threads(&k, true);
+	journal_boot(now);
+	if (state == JOURNAL_CUT)
+		say("%s/try.journal is damaged: what its whole lines say is put back", dir);
+	if (state == JOURNAL_NONE) {
+		printf("no try has left anything to be put back\n");
+		code = EXIT_OK;
+	} else if (state != JOURNAL_BAD && strcmp(boot, now)) {
+		printf("the machine was rebooted since: what a try had changed ended with "
+		       "that\n");
+		code = journal_remove(dir) ? EXIT_ERROR : EXIT_OK;
+	} else if (state != JOURNAL_BAD) {
+		code = guardian_restore(&k, dir, boot, true, &sum) ? EXIT_ERROR : EXIT_OK;
+		if (code == EXIT_OK)
+			say_undone(&sum, moved);
+	}
+	knobs_free(&k);
+	journal_unlock(dir, lock);
+	return code;
+}
+
+int undo_begin(const char *dir, char boot[BOOT_ID])
+{
+	struct knobs k = {0};
+	int lock = journal_lock(dir, false);
+	enum journal_state state;
+	char old[BOOT_ID];
+
+	if (lock < 0)
+		return -1;
+	journal_scrap(dir);
+	journal_boot(boot);
+	state = journal_read(dir, old, &k);
+	if ((state == JOURNAL_WHOLE || state == JOURNAL_CUT) && strcmp(old, boot)) {
+		say("what an earlier try had changed ended with a reboot");
+		state = journal_remove(dir) ? JOURNAL_BAD : JOURNAL_NONE;
+	}
+	for (uint32_t i = 0; i < k.count && state > JOURNAL_NONE; i++)
+		if (state == JOURNAL_CUT || !k.row[i].kept) {
+			complain("an earlier try was killed before it could put things back: run "
+				 "culprit try --undo first");
+			state = JOURNAL_BAD;
+			break;
+		}
+	knobs_free(&k);
+	if (state != JOURNAL_BAD)
+		return lock;
+	journal_unlock(dir, lock);
+	return -1;
+}
+
+int undo_kept(const char *dir, struct knobs *k)
+{
+	char boot[BOOT_ID];
+
+	return journal_read(dir, boot, k) == JOURNAL_BAD ? -1 : 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/tuned.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tuned_look tuned_sum_up(const struct view *v)
+{
+	struct tuned_look l = {0};
+
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *c = &v->cpu[i];
+
+		l.observed_ns += c->observed_ns;
+		l.hiccups += c->hiccups.count;
+		l.lost_ns += c->hiccups.sum;
+		if (c->hiccups.count && c->hiccups.max > l.worst_ns)
+			l.worst_ns = c->hiccups.max;
+	}
+	return l;
+}
+
+struct tuned_step *tuned_add(struct tuned *t)
+{
+	struct tuned_step *grown = t->step;
+
+	if (t->nsteps == t->room) {
+		grown = realloc(t->step, (t->room + 16) * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		t->step = grown;
+		t->room += 16;
+	}
+	grown[t->nsteps] = (struct tuned_step){0};
+	return &grown[t->nsteps++];
+}
+
+void tuned_free(struct tuned *t)
+{
+	for (uint32_t i = 0; i < t->nsteps; i++)
+		knobs_free(&t->step[i].knobs);
+	free(t->step);
+	free(t->boot);
+	t->step = NULL;
+	t->boot = NULL;
+	t->nsteps = t->room = 0;
+}
+
+int tuned_take(struct tuned_step *s, const struct tried *t)
+{
+	memcpy(s->fix, t->fix, sizeof(s->fix));
+	s->nfixes = t->nfixes;
+	s->verdict = t->verdict;
+	s->kept = t->kept;
+	s->windows = t->windows;
+	s->window_ns = t->window_ns;
+	if (t->diff) {
+		memcpy(s->asked, t->asked, sizeof(s->asked));
+		memcpy(s->total, t->diff->total, sizeof(s->total));
+	}
+	for (uint32_t i = 0; i < t->knobs.count; i++) {
+		const struct knob *k = &t->knobs.row[i];
+		struct knob *mine;
+
+		if (k->kept)
+			continue; /* an earlier try's */
+		mine = knobs_add(&s->knobs, k->kind, k->path, k->old, k->new);
+		if (!mine)
+			return -ENOMEM;
+		mine->tid = k->tid;
+		mine->born = k->born;
+		memcpy(mine->comm, k->comm, sizeof(mine->comm));
+	}
+	return 0;
+}
+
+const char *tuned_end_name(enum tuned_end end)
+{
+	static const char *const names[TUNED_ENDS] = {
+		[TUNED_NOTHING] = "nothing is left to try",
+		[TUNED_GOAL] = "the goal is met",
+		[TUNED_ENOUGH] = "as many fixes were tried as were allowed",
+		[TUNED_CUT] = "it was ended early",
+	};
+
+	return names[end];
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The result of tuning a machine, or of one try: what was tried in which order, with its effect.
+ * All that a ticket needs whose reader has to approve the change. */
+#ifndef CULPRIT_TUNED_H
+#define CULPRIT_TUNED_H
+
+#include "model/tried.h"
+
+#define TUNED_WHY 512
+
+/* One fix, or several that were tried as one. */
+struct tuned_step {
+	struct tried_fix fix[TRIED_FIXES];
+	uint32_t nfixes;
+	char why[TUNED_WHY]; /* reason why it could not be tried; "": it could */
+	enum tried_verdict verdict;
+	bool kept;
+	struct knobs knobs; /* the settings that it changes; owned */
+	/* Time of its sources, and of all hiccups: without, with. Known if the verdict is not
+	 * TRIED_NOT. */
+	struct diff_cell asked[2], total[2];
+	uint64_t windows, window_ns; /* windows of each side */
+};
+
+/* Sums of a window without changes. */
+struct tuned_look {
+	uint64_t observed_ns; /* by all CPUs together; 0: nothing is known */
+	uint64_t hiccups, lost_ns, worst_ns;
+};
+
+enum tuned_end {
+	TUNED_NOTHING, /* nothing is left that can be tried */
+	TUNED_GOAL,    /* the goal is met */
+	TUNED_ENOUGH,  /* as many were tried as were allowed */
+	TUNED_CUT,     /* ended early */
+	TUNED_ENDS,
+};
+
+struct tuned {
+	const struct host *host;
+	const struct cpus *cpus; /* measured */
+	bool one;                /* a single try: there are no looks */
+	struct tuned_step *step; /* owned */
+	uint32_t nsteps, room;
+	struct tuned_look before, after;
+	const char *goal; /* NULL: none */
+	bool met;
+	enum tuned_end end;
+	bool dry;
+	char *boot; /* boot parameters that the audit asks for; owned; NULL: none */
+};
+
+struct tuned_look tuned_sum_up(const struct view *v); /* the view is complete */
+
+/* Adds a step of zeros; NULL: out of memory. Valid until the next call. */
+struct tuned_step *tuned_add(struct tuned *t);
+void tuned_free(struct tuned *t); /* frees its contents */
+
+/* Takes over what a try was, as a step: copies all. 0 or -ENOMEM. */
+int tuned_take(struct tuned_step *s, const struct tried *t);
+
+const char *tuned_end_name(enum tuned_end end); /* "nothing is left to try" */
+
+/* True for a step that was measured and not kept. */
+static inline bool tuned_in_vain(const struct tuned_step *s)
+{
+	return !s->why[0] && !s->kept && s->verdict != TRIED_NOT;
+}
+
+#endif

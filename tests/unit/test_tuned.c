@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The result of a tuning, as a page, and as what keeps it over boots; names of any bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../world/world.h"
+#include "audit/kept.h"
+#include "render/audit_setup.h"
+#include "render/tuned.h"
+
+static struct view view;
+static struct tuned t;
+static char *out;
+static size_t len;
+
+static void add_file(struct tuned_step *s, const char *path, const char *old, const char *new)
+{
+	assert_non_null(knobs_add(&s->knobs, KNOB_FILE, path, old, new));
+}
+
+static int begin(void **state)
+{
+	static const unsigned cpus[] = {3};
+	struct tuned_step *s;
+	struct knob *k;
+
+	(void)state;
+	world_view(&view, "host", cpus, 1);
+	cpus_clear(&view.run.cpus);
+	cpus_add(&view.run.cpus, 3);
+	t = (struct tuned){.host = &view.host,
+			   .cpus = &view.run.cpus,
+			   .before = {1000000000, 100, 20000000, 5000000},
+			   .after = {1000000000, 10, 100000, 20000},
+			   .end = TUNED_NOTHING};
+	s = tuned_add(&t);
+	s->fix[0] = (struct tried_fix){"K01", "vmstat", 0, 0};
+	s->nfixes = 1;
+	s->kept = true;
+	s->verdict = TRIED_HELPS;
+	s->windows = 5;
+	s->window_ns = 2000000000;
+	s->asked[0] = (struct diff_cell){.count = 9, .total_ns = 9000, .ns_per_s = 900};
+	s->asked[1].count_ratio = (struct ratio){0, 0, 0.25};
+	add_file(s, "/proc/sys/vm/stat_interval", "1", "120");
+	add_file(s, "/sys/kernel/mm/x", "a b", "c");
+	s = tuned_add(&t);
+	s->fix[0] = (struct tried_fix){"K34", "a thread", 812, 0};
+	s->nfixes = 1;
+	s->kept = true;
+	s->verdict = TRIED_HELPS;
+	k = knobs_add(&s->knobs, KNOB_THREAD, "", "3", "0-2");
+	assert_non_null(k);
+	k->tid = 812;
+	strcpy(k->comm, "<a>|\033[1m`b");
+	s = tuned_add(&t);
+	s->fix[0] = (struct tried_fix){"T17", "a watchdog", 0, 0};
+	s->nfixes = 1;
+	s->verdict = TRIED_NOTHING;
+	add_file(s, "/proc/sys/kernel/watchdog_cpumask", "0-3", "0-2");
+	s = tuned_add(&t);
+	s->fix[0] = (struct tried_fix){"I01", "an interrupt", 4, 0};
+	s->nfixes = 1;
+	strcpy(s->why, "irqbalance runs here");
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	tuned_free(&t);
+	view_free(&view);
+	free(out);
+	out = NULL;
+	return 0;
+}
+
+static void has(const char *text)
+{
+	if (!strstr(out, text))
+		fail_msg("'%s' is missing in:\n%s", text, out);
+}
+
+static void hasnt(const char *text)
+{
+	if (strstr(out, text))
+		fail_msg("'%s' is in:\n%s", text, out);
+}
+
+static void render(enum sheet_form form)
+{
+	const struct render_options o = {.width = 100};
+	FILE *f = open_memstream(&out, &len);
+
+	assert_int_equal(render_tuned(&t, form, &o, f), 0);
+	fclose(f);
+}
+
+static void as_text(void **state)
+{
+	(void)state;
+	render(SHEET_TEXT);
+	has("  time lost to hiccups           2 %   0.01 %\n");
+	has("  worst hiccup               5.00 ms  20.0 us\n");
+	has("Kept\n");
+	has("  K01           900 ns        0       0 - 0.25");
+	has("Tried in vain\n");
+	has("  /proc/sys/vm/stat_interval: 1, now 120\n");
+	has("  the CPUs of <a>|\\x1b[1m`b [812]: 3, now 0-2\n");
+	has("Not tried\n  I01:4: irqbalance runs here\n");
+	has("It ended because nothing is left to try.\n");
+	hasnt("watchdog_cpumask"); /* put back */
+	hasnt("\033");
+}
+
+static void as_markup(void **state)
+{
+	(void)state;
+	render(SHEET_MARKDOWN);
+	has("\\<a\\>\\|\\\\x1b\\[1m\\`b \\[812\\]");
+	has("\n## Kept\n\n| fix ");
+	free(out);
+	render(SHEET_HTML);
+	has("<li>the CPUs of &lt;a&gt;|\\x1b[1m`b [812]: 3, now 0-2</li>");
+	hasnt("<a>");
+}
+
+static void as_json(void **state)
+{
+	FILE *f = open_memstream(&out, &len);
+
+	(void)state;
+	assert_int_equal(render_tuned_json(&t, f), 0);
+	fclose(f);
+	has("\"schema\": \"culprit.tune/1\"");
+	has("\"why_not\": \"irqbalance runs here\"");
+	has("{\"kind\": \"thread\", \"tid\": 812, \"comm\": \"<a>|\\\\x1b[1m`b\", ");
+}
+
+static void as_setup(void **state)
+{
+	struct findings audit = {0};
+	struct finding *boot = findings_add(&audit, "isolated", FINDING_FAIL);
+	FILE *f;
+
+	(void)state;
+	boot->fix = strdup("isolcpus=3");
+	boot->fix_kind = FIX_BOOT;
+	assert_int_equal(kept_findings(&view.findings, &t, &audit), 0);
+	findings_free(&audit);
+	assert_int_equal(view.findings.count, 4);
+	assert_string_equal(view.findings.row[0].fix, "sysctl -w vm.stat_interval=120");
+	assert_string_equal(view.findings.row[0].undo, "sysctl -w vm.stat_interval=1");
+	assert_string_equal(view.findings.row[1].fix, "echo c > /sys/kernel/mm/x");
+	assert_string_equal(view.findings.row[1].undo, "echo 'a b' > /sys/kernel/mm/x");
+	assert_string_equal(view.findings.row[2].fix, "taskset -pc 0-2 812");
+	f = open_memstream(&out, &len);
+	assert_int_equal(render_sysctl(&view, f), 0);
+	fclose(f);
+	has("\nvm.stat_interval = 120\n");
+	has("# not in here, as numbers differ from boot to boot: K34\n");
+	has("# not in here, as it is no sysctl: /sys/kernel/mm/x = c\n");
+	free(out);
+	f = open_memstream(&out, &len);
+	assert_int_equal(render_kernel_words(&view, f), 0);
+	fclose(f);
+	assert_string_equal(out, "isolcpus=3\n");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+	const struct CMUnitTest tests[] = {TEST(as_text), TEST(as_markup), TEST(as_json),
+					   TEST(as_setup)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
