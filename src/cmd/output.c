@@ -129,8 +129,7 @@ int output_open(struct output *o)
 	if (o->metrics_per && !o->metrics && !is_metrics(o))
 		return complain("--metrics-per is for metrics: leave it out with -f %s",
 				format_of(o)->choice.name);
-	if (o->all && strcmp(format_of(o)->choice.name, "text") &&
-	    strcmp(format_of(o)->choice.name, "markdown"))
+	if (o->all && !output_prose(o))
 		return complain("--all is for text and Markdown: leave it out with -f %s",
 				format_of(o)->choice.name);
 	if (!o->path && format_of(o)->trace && isatty(STDOUT_FILENO))
@@ -144,6 +143,16 @@ int output_open(struct output *o)
 	return err ? complain("cannot write to %s: %s; choose another file with -o", o->path,
 			      newfile_error(err))
 		   : 0;
+}
+
+bool output_prose(const struct output *o)
+{
+	return o->format == FORMAT_TEXT || output_markdown(o);
+}
+
+bool output_markdown(const struct output *o)
+{
+	return !strcmp(format_of(o)->choice.name, "markdown");
 }
 
 bool output_lines(const struct output *o)

@@ -57,6 +57,8 @@ int output_open(struct output *o);
 /* True when hiccups go to it one by one, as they come. */
 bool output_lines(const struct output *o);
 bool output_spans(const struct output *o); /* needs the spans of the worst hiccups */
+bool output_prose(const struct output *o); /* is text or Markdown */
+bool output_markdown(const struct output *o);
 bool output_alone(const struct output *o); /* takes only one view */
 /* Prepares for writing; line formats write their head. Without it the first hiccup or the end does
  * that, so a command that fails before has written nothing. */

@@ -14,11 +14,12 @@
 #include "cmd/memory.h"
 #include "cmd/output.h"
 #include "recording/read.h"
+#include "render/fleet.h"
 
 struct options {
 	struct output output;
 	struct part part;
-	bool schema, redact;
+	bool schema, redact, rank;
 	struct shown shown;
 	struct limits limits;
 	uint64_t memory;
@@ -71,6 +72,10 @@ static const struct opt report_opts[] = {
 	 FIELD(shown.source), opt_set_string},
 	{0, "top", "N", "how many sources of each CPU to show", FIELD(shown.top), set_top,
 	 .preset = "as many as the format has room for"},
+	{0, "rank", NULL,
+	 "any number of recordings in one screen, in text or Markdown: which hosts lose most, and "
+	 "what costs most on how many of them",
+	 FIELD(rank)},
 	{0, "host", "FILE",
 	 "the recording that culprit watch made on the host of this guest, of the threads of its "
 	 "CPUs: says who took what the guest lost outside its kernel",
@@ -92,6 +97,7 @@ static const struct opt_example report_examples[] = {
 	{"culprit report before.rec -f folded -o stacks.folded", "stacks for a flame graph of who "
 								 "asked"},
 	{"culprit report web-*.rec -f markdown", "several hosts in one report"},
+	{"culprit report --rank web-*.rec", "which of many hosts lose most, and to what"},
 	{"culprit report guest.rec --host host.rec",
 	 "what a guest lost to its host, with the host's names"},
 	{0},
@@ -265,6 +271,68 @@ out:
 	return code;
 }
 
+/* ---- many recordings, ranked ---- */
+
+/* One that cannot be read is said, and counted; so is it when memory is out. */
+static int rank_file(struct options *o, const char *path, struct fleet *f)
+{
+	struct file file = {0};
+	int err = -EIO;
+
+	file.recording = read_file(o, path, &file);
+	if (file.recording)
+		err = fleet_add(f, &file.view);
+	if (err == -ENOMEM)
+		complain("out of memory");
+	view_free(&file.view);
+	recording_close(file.recording);
+	joined_close(file.joined);
+	return err;
+}
+
+static int write_fleet(struct output *o, const struct fleet *f, uint32_t unread)
+{
+	struct render_options r;
+
+	output_begin(o);
+	output_ready(o, &r);
+	return output_done(o, render_fleet(f, unread, &r, output_markdown(o), o->file));
+}
+
+static int rank(struct options *o, char **path, uint32_t n)
+{
+	struct fleet f;
+	uint32_t unread = 0;
+	int err = fleet_init(&f);
+
+	if (err)
+		return complain("out of memory"), EXIT_ERROR;
+	for (uint32_t i = 0; i < n && err != -ENOMEM; i++) {
+		err = rank_file(o, path[i], &f);
+		unread += err != 0;
+	}
+	fleet_rank(&f);
+	if (err != -ENOMEM && f.recordings)
+		err = write_fleet(&o->output, &f, unread);
+	fleet_free(&f);
+	return err || unread ? EXIT_ERROR : EXIT_OK;
+}
+
+/* False, with the reason said: --rank does not go with this. */
+static bool may_rank(const struct options *o)
+{
+	if (!output_prose(&o->output))
+		complain("--rank writes text or Markdown: for programs there is -f parquet-rollup, "
+			 "a file each (culprit help fleet)");
+	else if (shown_some(&o->shown) || o->shown.top || o->host || o->limits.max_hiccup_ns ||
+		 o->limits.max_lost > 0 || limits_rights(&o->limits))
+		complain("--rank goes without --kind, --source, --top, --host, limits, --junit and "
+			 "--tap");
+	else
+		return true;
+	return false;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct options o = {0};
@@ -291,6 +359,8 @@ int cmd_report(int argc, char **argv)
 		complain("this format shows one run: give it one recording");
 		return EXIT_ERROR;
 	}
+	if (o.rank && !may_rank(&o))
+		return EXIT_ERROR;
 	guard_reader(o.memory, o.output.path || limits_rights(&o.limits));
 	guard_alone();
 	if (o.redact && !(o.part.redact = redact_new(0))) {
@@ -299,7 +369,7 @@ int cmd_report(int argc, char **argv)
 	}
 	code = EXIT_ERROR;
 	if (!output_open(&o.output))
-		code = output_close(&o.output, report(&o, argv + 1, operands));
+		code = output_close(&o.output, (o.rank ? rank : report)(&o, argv + 1, operands));
 	redact_free(o.part.redact);
 	return code;
 }

@@ -5,12 +5,14 @@
 -- 1. Which hosts lose most?
 SELECT host, round(100.0 * sum(lost_ns) / sum(observed_ns), 4) AS lost_percent,
        max(max_ns) / 1000 AS worst_us, sum(hiccups) AS hiccups_n
-FROM measured GROUP BY host ORDER BY 1.0 * sum(lost_ns) / sum(observed_ns) DESC, host LIMIT 20;
+FROM measured GROUP BY host
+ORDER BY 1.0 * sum(lost_ns) / sum(observed_ns) DESC, host LIMIT 20;
 
 -- 2. What costs most?
 SELECT kind, name, function, cause, sum(net_ns) / 1e6 AS lost_ms, max(max_ns) / 1000 AS worst_us,
        count(DISTINCT host) AS hosts
-FROM costs GROUP BY kind, name, function, cause ORDER BY lost_ms DESC, kind, name, function LIMIT 20;
+FROM costs GROUP BY kind, name, function, cause
+ORDER BY lost_ms DESC, kind, name, function LIMIT 20;
 
 -- 3. What costs more since the kernel changed? ns in each second that a CPU was measured, by kernel.
 SELECT c.kernel AS kernel, c.kind AS kind, c.name AS name, c.function AS function,

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/fleet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "model/diff.h"
+
+#define SLOTS (4 * FLEET_SOURCES)
+
+int fleet_init(struct fleet *f)
+{
+	*f = (struct fleet){0};
+	f->texts = texts_new();
+	f->source = calloc(FLEET_SOURCES + SOURCE_KINDS, sizeof(*f->source));
+	f->slot = calloc(SLOTS, sizeof(*f->slot));
+	if (f->texts && f->source && f->slot)
+		return 0;
+	fleet_free(f);
+	return -ENOMEM;
+}
+
+void fleet_free(struct fleet *f)
+{
+	for (uint32_t i = 0; i < f->nsources; i++)
+		free(f->source[i].seen);
+	texts_free(f->texts);
+	free(f->host);
+	free(f->host_slot);
+	free(f->source);
+	free(f->slot);
+	*f = (struct fleet){0};
+}
+
+static const char *keep(struct fleet *f, const char *text)
+{
+	return texts_keep(f->texts, text, strlen(text));
+}
+
+static uint32_t place(uint64_t hash, uint32_t slots)
+{
+	return (uint32_t)(hash ^ hash >> 32) & (slots - 1);
+}
+
+/* ---- hosts ---- */
+
+static uint32_t *host_slot(const struct fleet *f, const char *name)
+{
+	uint32_t i = place(hash_text(HASH_BEGIN, name), f->host_slots);
+
+	while (f->host_slot[i] && strcmp(f->host[f->host_slot[i] - 1].name, name) != 0)
+		i = (i + 1) & (f->host_slots - 1);
+	return &f->host_slot[i];
+}
+
+/* Room for one host more, in a hash that is half empty. */
+static int hosts_grow(struct fleet *f)
+{
+	uint32_t room = f->hosts_room ? 2 * f->hosts_room : 64;
+	struct fleet_host *host;
+	uint32_t *slot;
+
+	if (f->nhosts < f->hosts_room)
+		return 0;
+	host = realloc(f->host, room * sizeof(*host));
+	if (host)
+		f->host = host;
+	slot = calloc(2UL * room, sizeof(*slot));
+	if (!host || !slot) {
+		free(slot);
+		return -ENOMEM;
+	}
+	free(f->host_slot);
+	f->host_slot = slot;
+	f->host_slots = 2 * room;
+	f->hosts_room = room;
+	for (uint32_t i = 0; i < f->nhosts; i++)
+		*host_slot(f, f->host[i].name) = 1 + i;
+	return 0;
+}
+
+/* The row of a host; NULL: out of memory. */
+static struct fleet_host *host_of(struct fleet *f, const char *name)
+{
+	uint32_t *slot;
+
+	if (hosts_grow(f))
+		return NULL;
+	slot = host_slot(f, name);
+	if (!*slot) {
+		const char *kept = keep(f, name);
+
+		if (!kept)
+			return NULL;
+		f->host[f->nhosts] = (struct fleet_host){.name = kept};
+		*slot = ++f->nhosts;
+	}
+	return &f->host[*slot - 1];
+}
+
+/* ---- sources ---- */
+
+static int source_seen(struct fleet_source *s, uint32_t host)
+{
+	size_t at = host / 8;
+
+	if (s->last_host == 1 + host)
+		return 0;
+	if (at >= s->seen_len) {
+		size_t len = at + 1 + at / 2;
+		uint8_t *seen = realloc(s->seen, len);
+
+		if (!seen)
+			return -ENOMEM;
+		memset(seen + s->seen_len, 0, len - s->seen_len);
+		s->seen = seen;
+		s->seen_len = len;
+	}
+	s->hosts += !(s->seen[at] >> host % 8 & 1);
+	s->seen[at] |= (uint8_t)(1 << host % 8);
+	s->last_host = 1 + host;
+	return 0;
+}
+
+static uint32_t *source_slot(const struct fleet *f, enum source_kind kind, const char *name)
+{
+	uint32_t i = place(hash_text(hash_byte(HASH_BEGIN, (unsigned char)kind), name), SLOTS);
+
+	while (f->slot[i] && (f->source[f->slot[i] - 1].kind != kind ||
+			      strcmp(f->source[f->slot[i] - 1].name, name) != 0))
+		i = (i + 1) & (SLOTS - 1);
+	return &f->slot[i];
+}
+
+static struct fleet_source *source_of(struct fleet *f, const struct source *s)
+{
+	struct source who = {.kind = s->kind,
+			     .id = s->name[0] ? KIND_IDS : s->id,
+			     .function = s->function,
+			     .kernel_thread = s->kernel_thread,
+			     .host_kind = s->host_kind,
+			     .rest = s->rest,
+			     .word = s->word};
+	char name[DIFF_NAME], text[REPORT_WHO];
+	uint32_t *slot;
+
+	group_name(s, name);
+	snprintf(who.name, sizeof(who.name), "%.*s", SOURCE_NAME - 1, name);
+	slot = source_slot(f, s->kind, report_who(&who, text, sizeof(text)));
+	if (!*slot && f->nsources >= FLEET_SOURCES)
+		slot = source_slot(f, s->kind, strcpy(text, OTHERS_NAME));
+	if (!*slot) {
+		const char *kept = keep(f, text);
+
+		if (!kept)
+			return NULL;
+		f->source[f->nsources] =
+			(struct fleet_source){.kind = s->kind, .name = kept, .cause = s->cause};
+		*slot = ++f->nsources;
+	}
+	return &f->source[*slot - 1];
+}
+
+static int add_source(struct fleet *f, const struct source *s, uint32_t host)
+{
+	struct fleet_source *to = source_of(f, s);
+
+	if (!to)
+		return -ENOMEM;
+	to->total_ns += s->net.sum;
+	to->count += s->count;
+	if (s->net.max > to->longest_ns)
+		to->longest_ns = s->net.max;
+	if (!s->cause || (to->cause && strcmp(to->cause, s->cause) != 0))
+		to->cause = NULL;
+	return source_seen(to, host);
+}
+
+/* ---- reports ---- */
+
+static int note_first(struct fleet *f, struct fleet_host *h, const struct cpu *c)
+{
+	char text[REPORT_WHO];
+
+	for (uint32_t i = 0; i < c->sources.count; i++) {
+		const struct source *s = c->sources.row[i];
+
+		if (s->net.sum <= h->first_ns)
+			continue;
+		h->first_ns = s->net.sum;
+		h->first = keep(f, report_who(s, text, sizeof(text)));
+		if (!h->first)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_lane(struct fleet *f, const struct view *v, uint32_t index, struct fleet_host *h)
+{
+	const struct cpu *c = &v->cpu[index];
+	uint32_t host = (uint32_t)(h - f->host);
+	int err = note_first(f, h, c);
+
+	if (view_lost(v, index) >= 0) {
+		h->observed_ns += c->observed_ns;
+		h->lost_ns += c->hiccups.sum;
+		f->observed_ns += c->observed_ns;
+		f->lost_ns += c->hiccups.sum;
+	}
+	h->lanes++;
+	f->lanes++;
+	h->hiccups += c->hiccups.count;
+	if (c->hiccups.count && c->hiccups.max > h->longest_ns)
+		h->longest_ns = c->hiccups.max;
+	for (uint32_t i = 0; i < c->sources.count && !err; i++)
+		if (c->sources.row[i]->net.count)
+			err = add_source(f, c->sources.row[i], host);
+	return err;
+}
+
+int fleet_add(struct fleet *f, const struct view *v)
+{
+	struct fleet_host *h = host_of(f, v->host.hostname);
+	int err = 0;
+
+	if (!h)
+		return -ENOMEM;
+	h->recordings++;
+	f->recordings++;
+	for (uint32_t i = 0; i < v->ncpus && !err; i++)
+		err = add_lane(f, v, i, h);
+	return err;
+}
+
+/* ---- ranks ---- */
+
+static double lost_share(const struct fleet_host *h)
+{
+	return h->observed_ns ? (double)h->lost_ns / (double)h->observed_ns : -1;
+}
+
+static int by_loss(const void *a, const void *b)
+{
+	double x = lost_share(a), y = lost_share(b);
+
+	return x != y ? (x < y) - (x > y)
+		      : strcmp(((const struct fleet_host *)a)->name,
+			       ((const struct fleet_host *)b)->name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct fleet_source *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
+	return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind)
+				  : strcmp(x->name, y->name);
+}
+
+void fleet_rank(struct fleet *f)
+{
+	qsort(f->host, f->nhosts, sizeof(*f->host), by_loss);
+	qsort(f->source, f->nsources, sizeof(*f->source), by_time);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Many recordings, ranked: which hosts lose most, and to what. Each view is added and may then go;
+ * what stays is a row for each host, and up to FLEET_SOURCES rows of sources, so that ten thousand
+ * recordings take some megabytes. */
+#ifndef CULPRIT_FLEET_H
+#define CULPRIT_FLEET_H
+
+#include "model/report.h"
+#include "model/view.h"
+
+#define FLEET_SOURCES 8192 /* later ones are added up in a row "(others)" of their kind */
+
+struct fleet_host {
+	const char *name; /* any bytes; all its recordings are one row */
+	uint32_t recordings;
+	uint64_t lanes;                /* CPUs or watched threads, of all its recordings together */
+	uint64_t observed_ns, lost_ns; /* together, of lanes whose loss is known */
+	uint64_t hiccups, longest_ns;
+	uint64_t first_ns; /* time of its costliest source in any one recording */
+	const char *first; /* that source, as reports print it */
+};
+
+/* A source of all hosts: numbers in names and threads' ids are left out, as in groups of CPUs. */
+struct fleet_source {
+	enum source_kind kind;
+	const char *name;  /* as reports print it */
+	const char *cause; /* id in the cause book; NULL: it has none */
+	uint64_t total_ns, count, longest_ns;
+	uint32_t hosts, last_host; /* number of hosts that have it; 1 + the last that was added */
+	uint8_t *seen;             /* bits of those hosts; owned */
+	size_t seen_len;
+};
+
+struct fleet {
+	struct texts *texts;
+	struct fleet_host *host; /* owned */
+	uint32_t nhosts, hosts_room;
+	struct fleet_source *source; /* owned */
+	uint32_t nsources;
+	uint32_t *slot; /* hash of the sources: 1 + index */
+	uint32_t *host_slot, host_slots;
+	uint32_t recordings;
+	uint64_t lanes, observed_ns, lost_ns;
+};
+
+int fleet_init(struct fleet *f); /* 0 or -ENOMEM */
+void fleet_free(struct fleet *f);
+
+/* Adds a report whose sources have been looked up in the cause book. 0 or -ENOMEM. */
+int fleet_add(struct fleet *f, const struct view *v);
+
+/* Sorts hosts by the share that they lost, and sources by their time, the largest first. Nothing
+ * can be added then. */
+void fleet_rank(struct fleet *f);
+
+#endif

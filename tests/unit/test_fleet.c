@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Many recordings ranked: what is added up, and that its memory is bounded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/fleet.h"
+#include "../world/made.h"
+
+static uint64_t total(const struct fleet *f)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < f->nsources; i++)
+		ns += f->source[i].total_ns;
+	return ns;
+}
+
+static uint64_t all_sources(const struct view *v)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		for (uint32_t k = 0; k < v->cpu[i].sources.count; k++)
+			ns += v->cpu[i].sources.row[k]->net.sum;
+	return ns;
+}
+
+/* Recordings of one host are one row; a source counts each host once. */
+static void test_adds(void **state)
+{
+	static struct report web, db;
+	struct fleet f;
+
+	(void)state;
+	report_plain(&web, "web-07");
+	report_plain(&db, "db-1");
+	db.view.cpu[0].observed_ns /= 2; /* so that it loses the larger share */
+	assert_int_equal(fleet_init(&f), 0);
+	assert_int_equal(fleet_add(&f, &web.view), 0);
+	assert_int_equal(fleet_add(&f, &db.view), 0);
+	assert_int_equal(fleet_add(&f, &web.view), 0);
+	fleet_rank(&f);
+	assert_int_equal(f.recordings, 3);
+	assert_int_equal(f.nhosts, 2);
+	assert_string_equal(f.host[0].name, "db-1");
+	assert_int_equal(f.host[1].recordings, 2);
+	assert_int_equal(f.host[1].lost_ns, 2 * f.host[0].lost_ns);
+	assert_int_equal(f.host[1].longest_ns, f.host[0].longest_ns);
+	assert_string_equal(f.host[1].first, f.host[0].first);
+	assert_int_equal(total(&f), 3 * all_sources(&web.view));
+	for (uint32_t i = 0; i < f.nsources; i++) {
+		assert_int_equal(f.source[i].hosts, 2);
+		assert_true(!i || f.source[i].total_ns <= f.source[i - 1].total_ns);
+	}
+	fleet_free(&f);
+	report_free(&web);
+	report_free(&db);
+}
+
+/* More hosts and names than there is room for: every ns stays. */
+static void test_bounded(void **state)
+{
+	static struct report one;
+	struct source *s;
+	struct fleet f;
+	uint64_t ns;
+
+	(void)state;
+	report_plain(&one, "web-07");
+	assert_int_equal(fleet_init(&f), 0);
+	s = one.view.cpu[0].sources.row[0];
+	ns = all_sources(&one.view);
+	for (unsigned i = 0; i < FLEET_SOURCES + 500; i++) {
+		snprintf(one.view.host.hostname, sizeof(one.view.host.hostname), "host-%u", i);
+		snprintf(s->name, sizeof(s->name), "n%c%c%c%c", 'a' + i % 26, 'a' + i / 26 % 26,
+			 'a' + i / 676 % 26, 'a' + i / 17576);
+		assert_int_equal(fleet_add(&f, &one.view), 0);
+	}
+	assert_int_equal(f.nhosts, FLEET_SOURCES + 500);
+	assert_in_range(f.nsources, FLEET_SOURCES, FLEET_SOURCES + SOURCE_KINDS);
+	assert_true(total(&f) == (FLEET_SOURCES + 500) * ns);
+	fleet_free(&f);
+	report_free(&one);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_adds),
+		cmocka_unit_test(test_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
