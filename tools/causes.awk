@@ -14,7 +14,6 @@
 #
 #	sysctl NAME VALUE
 #	file PATH VALUE		its whole text
-#	choice PATH WORD	the word in brackets: always [madvise] never
 #	feature PATH WORD	a word of a list, with NO_ before it or without
 #	files GLOB VALUE	all files of these names
 #	thread CPUS		where the thread {pid} may run
@@ -31,7 +30,7 @@ BEGIN {
 	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow " \
 		"irq fault user outside family word", kinds)
 	words("cpu cpus housekeeping hkmask irq pid comm interface function", placeholders)
-	split("sysctl file choice feature files thread", part, " ")
+	split("sysctl file feature files thread", part, " ")
 	for (i in part)
 		knob_kinds[part[i]] = "KNOB_" toupper(part[i] == "sysctl" ? "file" : part[i])
 	groups = "TIPWSKFXHG"
@@ -107,7 +106,7 @@ function make_commands(kind, path, new, n, part)
 	if (!(kind in knob_kinds) || n != (kind == "thread" ? 2 : 3) ||
 	    (kind != "thread" && kind != "sysctl" && path !~ /^\/(sys|proc)\//)) {
 		refuse(entry_line, entry ": a knob is sysctl NAME VALUE, file PATH VALUE, " \
-			"choice PATH WORD, feature PATH WORD, files GLOB VALUE or thread CPUS")
+			"feature PATH WORD, files GLOB VALUE or thread CPUS")
 		return
 	}
 	if (kind == "sysctl") {
@@ -133,8 +132,7 @@ function current(kind, path, new, word)
 {
 	word = new
 	sub(/^NO_/, "", word)
-	return kind == "choice" ? "sed 's/.*[[]//; s/].*//' " path \
-	     : kind == "feature" ? "xargs -n 1 < " path " | grep -x -e " word " -e NO_" word \
+	return kind == "feature" ? "xargs -n 1 < " path " | grep -x -e " word " -e NO_" word \
 	     : "cat " path
 }
 

@@ -10,6 +10,7 @@
 #include "audit/advise.h"
 #include "audit/book.h"
 #include "audit/placeholders.h"
+#include "base/line_of_file.h"
 #include "base/policy.h"
 #include "base/say.h"
 #include "base/units.h"
@@ -123,8 +124,29 @@ static bool ends_throttling(const struct cause *c)
 	       strstr(c->knob.path, "/sched_rt_runtime_us");
 }
 
-/* Adds a fix. comm: the name that the thread has to have; NULL: any. -1: it cannot be tried here,
- * and why says the reason. */
+/* False, with the reason: the thread or the interrupt of this knob has another name now; then its
+ * number has become another's. A name in a report may be cut. */
+static bool is_called(const struct knob *k, uint32_t number, const char *name, char *why)
+{
+	char path[64], now[SOURCE_NAME] = "";
+	bool thread = k->kind == KNOB_THREAD;
+
+	if (!thread && strncmp(k->path, "/proc/irq/", strlen("/proc/irq/")))
+		return true;
+	snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", number);
+	if (thread)
+		snprintf(now, sizeof(now), "%s", k->comm);
+	else
+		line_of_file(path, now, sizeof(now));
+	if (!strcmp(now, name))
+		return true;
+	snprintf(why, KNOB_WHY, "%s %u was %s, and is %s now", thread ? "thread" : "interrupt",
+		 number, name, *now ? now : "nobody's");
+	return false;
+}
+
+/* Adds a fix. comm: the name that the thread or the interrupt has to have; NULL: any. -1: it cannot
+ * be tried here, and why says the reason. */
 static int add_fix(struct tried *t, const struct cause *c, uint32_t number, const char *comm,
 		   const struct measure *m, char *why)
 {
@@ -147,9 +169,7 @@ static int add_fix(struct tried *t, const struct cause *c, uint32_t number, cons
 			snprintf(why, KNOB_WHY, "%s is changed already by another fix",
 				 knob_name(k, name, sizeof(name)));
 			rival = name;
-		} else if (comm && k->kind == KNOB_THREAD && strcmp(k->comm, comm)) {
-			snprintf(why, KNOB_WHY, "thread %u was %s, and is %s now", k->tid, comm,
-				 k->comm);
+		} else if (number && comm && !is_called(k, number, comm, why)) {
 			rival = name;
 		} else if ((rival = knob_rival(k, ""))) {
 			snprintf(why, KNOB_WHY,

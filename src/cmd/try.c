@@ -189,7 +189,7 @@ static int read_trusted(const char *path, const struct host *here, struct view *
 	if (fd < 0)
 		return -1;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	*r = recording_open(name, NULL, v);
+	*r = recording_open(name, &(struct part){.name = path}, v);
 	if (*r)
 		recording_finish(*r);
 	close(fd);

@@ -169,8 +169,6 @@ static int look(const struct knob *k, const char *root, char *text)
 		return read_affinity(k->tid, text);
 	}
 	err = read_file(root, k->path, text);
-	if (!err && k->kind == KNOB_CHOICE)
-		err = knob_chosen(text);
 	if (!err && k->kind == KNOB_FEATURE)
 		err = knob_feature(text, k->new);
 	return err;
@@ -209,6 +207,18 @@ int knob_apply(struct knob *k, const char *root, char *why)
 	return k->now ? 0 : fail(why, "out of memory");
 }
 
+/* True for a file of a CPU that is offline: it comes again with the CPU, set as it was left. */
+static bool is_of_offline(const struct knob *k, const char *root)
+{
+	char path[64], online[KNOB_VALUE];
+	unsigned cpu;
+
+	if (sscanf(k->path, "/sys/devices/system/cpu/cpu%u/", &cpu) != 1)
+		return false;
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+	return !read_file(root, path, online) && !strcmp(online, "0");
+}
+
 enum knob_back knob_restore(const struct knob *k, const char *root, char *why)
 {
 	char text[KNOB_VALUE], name[PATH_MAX];
@@ -218,6 +228,11 @@ enum knob_back knob_restore(const struct knob *k, const char *root, char *why)
 		return KNOB_BACK;
 	err = look(k, root, text);
 	knob_name(k, name, sizeof(name));
+	if (err == -ENOENT && is_of_offline(k, root)) {
+		fail(why, "%s: its CPU is offline: %s can be put back when it is online again",
+		     name, k->old);
+		return KNOB_REFUSED;
+	}
 	if (err == -ENOENT || err == -ESRCH)
 		return KNOB_GONE;
 	if (!err && knob_same(text, k->old))

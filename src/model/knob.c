@@ -9,8 +9,8 @@
 const char *knob_kind_name(enum knob_kind kind)
 {
 	static const char *const names[KNOB_KINDS] = {
-		[KNOB_NONE] = "none",       [KNOB_FILE] = "file",   [KNOB_CHOICE] = "choice",
-		[KNOB_FEATURE] = "feature", [KNOB_FILES] = "files", [KNOB_THREAD] = "thread",
+		[KNOB_NONE] = "none",   [KNOB_FILE] = "file",     [KNOB_FEATURE] = "feature",
+		[KNOB_FILES] = "files", [KNOB_THREAD] = "thread",
 	};
 
 	return names[kind];
@@ -66,17 +66,6 @@ char *knob_name(const struct knob *k, char *buf, size_t len)
 }
 
 /* ---- values ---- */
-
-int knob_chosen(char *text)
-{
-	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
-
-	if (!to)
-		return from ? -EINVAL : 0;
-	*to = 0;
-	memmove(text, from + 1, strlen(from + 1) + 1);
-	return 0;
-}
 
 int knob_feature(char *text, const char *feature)
 {

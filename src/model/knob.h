@@ -12,7 +12,6 @@
 enum knob_kind {
 	KNOB_NONE,
 	KNOB_FILE,    /* the text of a file */
-	KNOB_CHOICE,  /* the word in brackets: "always [madvise] never" */
 	KNOB_FEATURE, /* a word of a list, with NO_ before it or without */
 	KNOB_FILES,   /* the texts of all files that match a glob: each becomes a KNOB_FILE */
 	KNOB_THREAD,  /* the CPUs where a thread may run */
@@ -60,10 +59,8 @@ void knobs_free(struct knobs *k);
  * Returns buf. */
 char *knob_name(const struct knob *k, char *buf, size_t len);
 
-/* Make the value of a file's text, in place: cuts out the word in brackets (a text without is its
- * own choice), or the feature that is meant, as it is set. 0 or -errno. text: shorter than
- * KNOB_VALUE. */
-int knob_chosen(char *text);
+/* Makes the value of a file's text, in place: the feature that is meant, as it is set. 0 or -errno.
+ * text: shorter than KNOB_VALUE. */
 int knob_feature(char *text, const char *feature);
 
 /* True when two values, shorter than KNOB_VALUE, mean the same: masks of CPUs are compared without

@@ -69,7 +69,7 @@ static int open_file(const char *path)
 	return settle_input() ? -1 : open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
 }
 
-int chunks_open(struct chunks *c, const char *path)
+int chunks_open(struct chunks *c, const char *path, const char *name)
 {
 	uint8_t head[FILE_HEAD];
 	struct reading r = {head, head + sizeof(head), false};
@@ -78,7 +78,9 @@ int chunks_open(struct chunks *c, const char *path)
 
 	memset(c, 0, sizeof(*c));
 	c->fd = open_file(path);
-	if (!strcmp(path, "-"))
+	if (name)
+		path = name;
+	else if (!strcmp(path, "-"))
 		path = "standard input";
 	if (c->fd < 0)
 		return complain("cannot read %s: %s", path, strerror(errno));

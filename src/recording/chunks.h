@@ -29,8 +29,8 @@ struct chunks {
 };
 
 /* 0, or -1 with the reason said: the file cannot be opened, or is no recording that this version
- * can read. */
-int chunks_open(struct chunks *c, const char *path);
+ * can read. name: what messages call it; NULL: its path. */
+int chunks_open(struct chunks *c, const char *path, const char *name);
 void chunks_close(struct chunks *c);
 void chunks_rewind(struct chunks *c); /* back to the first chunk; forgets the damaged ones */
 bool chunks_next(struct chunks *c);   /* false: there are no more */

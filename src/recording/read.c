@@ -173,11 +173,13 @@ struct recording *recording_open(const char *path, const struct part *part, stru
 		complain("out of memory");
 		return NULL;
 	}
-	if (chunks_open(&r->chunks, path)) {
+	if (chunks_open(&r->chunks, path, part ? part->name : NULL)) {
 		free(r);
 		return NULL;
 	}
-	if (!strcmp(path, "-"))
+	if (part && part->name)
+		path = part->name;
+	else if (!strcmp(path, "-"))
 		path = "standard input";
 	r->view = view;
 	if (part)

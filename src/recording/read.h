@@ -21,6 +21,7 @@ struct recording;
 /* The part of the recording to read. */
 struct part {
 	struct cpus cpus; /* empty: all */
+	const char *name; /* in messages; NULL: its path */
 	bool spans;       /* record spans in accounts and the worst hiccups */
 	/* Shorter hiccups become short gaps, except a workload's windows; 0: all are hiccups. */
 	uint64_t threshold_ns;

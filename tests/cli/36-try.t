@@ -53,6 +53,8 @@ for what, args, says in (
         ("a recording that is no file", ("-r", "/dev/null", *ON), "is no regular file"),
         ("a recording from a pipe", ("-r", "-", *ON), "only a recording that is a file"),
         ("a recording by a link", ("-r", LINK, *ON), "it is a symbolic link"),
+        ("a recording that is none", ("-r", "/proc/sys/kernel/ostype", *ON),
+         "/proc/sys/kernel/ostype is not a recording of culprit"),
         ("a recording that is not there", ("-r", LINK + "x", *ON), "No such file"),
         ("no throttling of real-time samplers", ("T18", "-P", "f:1", "--dry-run", *ON),
          "leave out -P"),
@@ -78,6 +80,11 @@ is_((told.get("knobs"), told.get("in_force"), told.get("verdict")),
 r = attempt("K01", "--dry-run", *ON)
 ok(f"{STATS}: {before}, with the fix 120\n" in r.out and "nothing is changed" in r.out, "as text",
    r)
+r = attempt("K01", "--dry-run", "-f", "markdown", *ON)
+ok(r.rc == 0 and f"\n## What it changes\n\n* \\[K01\\] " in r.out
+   and f"{before}, with the fix 120\n" in r.out, "as a ticket in Markdown", r)
+r = attempt("K01", "--dry-run", "-f", "html", *ON)
+ok(r.rc == 0 and f"<li>{STATS}: {before}, with the fix 120</li>" in r.out, "and in HTML", r)
 is_((lib.read(STATS), os.path.exists(STATE)), (before, False), "--dry-run changes nothing")
 
 # ---- what earlier tries have left ----

@@ -108,8 +108,6 @@ static void sets_and_puts_back(void **state)
 	there_and_back(KNOB_FILE, "/sys/a/cpumask", "ff,00000003\n", "1", "1\n", "ff,00000003\n");
 	there_and_back(KNOB_FILE, "/proc/sys/a b/\x1b[31m", "\x1b]0;x\a$(id)\n", "1", "1\n",
 		       "\x1b]0;x\a$(id)\n");
-	there_and_back(KNOB_CHOICE, "/sys/thp", "always [madvise] never\n", "never", "never\n",
-		       "madvise\n");
 	there_and_back(KNOB_FEATURE, "/sys/features", "A NO_B X_2 X NO_AX\n", "NO_X", "NO_X\n",
 		       "X\n");
 }
@@ -155,6 +153,21 @@ static void others_changes_are_left_alone(void **state)
 	assert_string_equal(get("/sys/x"), "7\n");
 	assert_string_equal(why, "/sys/x was 1, and somebody has made it 7 since: it is left so");
 	unlink(at("/sys/x"));
+	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_GONE);
+	knobs_free(&k);
+
+	/* A CPU's file comes again with the CPU. */
+	put_text("/sys/devices/system/cpu/cpu7/cpuidle/state1/disable", "0\n");
+	assert_int_equal(knobs_plan(&k, root, KNOB_FILE,
+				    "/sys/devices/system/cpu/cpu7/cpuidle/state1/disable", "1", 0,
+				    why),
+			 0);
+	assert_int_equal(knob_apply(&k.row[0], root, why), 0);
+	unlink(at("/sys/devices/system/cpu/cpu7/cpuidle/state1/disable"));
+	put_text("/sys/devices/system/cpu/cpu7/online", "0\n");
+	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_REFUSED);
+	assert_non_null(strstr(why, "its CPU is offline: 0 can be put back when it is online"));
+	put_text("/sys/devices/system/cpu/cpu7/online", "1\n");
 	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_GONE);
 	knobs_free(&k);
 
@@ -226,7 +239,6 @@ static void refuses(void **state)
 	put("/sys/large", large, sizeof(large));
 	put("/sys/nul", "1\0002\n", 4);
 	put_text("/sys/same", "2\n");
-	put_text("/sys/torn", "always [madvise never\n");
 	put_text("/sys/features", "A B\n");
 	assert_int_equal(mkfifo(at("/sys/fifo"), 0600), 0);
 	assert_int_equal(symlink("/etc/passwd", at("/sys/link")), 0);
@@ -239,7 +251,6 @@ static void refuses(void **state)
 		assert_int_equal(knobs_plan(&k, root, KNOB_FILE, files[i], "2", 0, why), -1);
 		assert_true(why[0]);
 	}
-	assert_int_equal(knobs_plan(&k, root, KNOB_CHOICE, "/sys/torn", "never", 0, why), -1);
 	assert_int_equal(knobs_plan(&k, root, KNOB_FEATURE, "/sys/features", "NO_C", 0, why), -1);
 	assert_int_equal(knobs_plan(&k, root, KNOB_FILES, "/sys/none*", "1", 0, why), -1);
 	assert_int_equal(k.count, 0);
