@@ -27,7 +27,7 @@ struct probes {
 	struct cpus targets;
 	struct states states;
 	bool osnoise;                  /* wants the events of osnoise */
-	enum sleeper sleeper;          /* who sleeps on the targets */
+	enum sleeper sleeper;          /* sleeper on the targets */
 	const struct watched *watched; /* NULL: a sampler; set while loading */
 	struct bpf_link *link[PROBES_MAX];
 	uint32_t nlinks;

@@ -31,7 +31,7 @@ struct workload_props {
 	uint32_t nfds; /* open in the samplers; culprit's process closes them at the end */
 };
 
-/* Who sleeps on the targets: the samplers' threads, which ask work_woken(); or, in their place, a
+/* Sleepers on the targets: the samplers' threads, which ask work_woken(); or, in their place, a
  * timer of the kernel's own, which fills cpu_state.tick. */
 enum sleeper { SLEEPER_NONE, SLEEPER_THREAD, SLEEPER_KERNEL };
 

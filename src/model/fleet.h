@@ -17,7 +17,7 @@ struct fleet_host {
 	uint64_t observed_ns, lost_ns; /* together, of lanes whose loss is known */
 	uint64_t hiccups, longest_ns;
 	uint64_t first_ns; /* time of its costliest source in any one recording */
-	const char *first; /* that source, as reports print it */
+	const char *first; /* name of it, as reports print it */
 };
 
 /* A source of all hosts: numbers in names and threads' ids are left out, as in groups of CPUs. */

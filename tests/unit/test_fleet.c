@@ -40,7 +40,7 @@ static void test_adds(void **state)
 	(void)state;
 	report_plain(&web, "web-07");
 	report_plain(&db, "db-1");
-	db.view.cpu[0].observed_ns /= 2; /* so that it loses the larger share */
+	db.view.cpu[0].observed_ns /= 2; /* half as long: a larger share */
 	assert_int_equal(fleet_init(&f), 0);
 	assert_int_equal(fleet_add(&f, &web.view), 0);
 	assert_int_equal(fleet_add(&f, &db.view), 0);

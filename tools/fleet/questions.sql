@@ -14,7 +14,7 @@ SELECT kind, name, function, cause, sum(net_ns) / 1e6 AS lost_ms, max(max_ns) / 
 FROM costs GROUP BY kind, name, function, cause
 ORDER BY lost_ms DESC, kind, name, function LIMIT 20;
 
--- 3. What costs more since the kernel changed? ns in each second that a CPU was measured, by kernel.
+-- 3. What costs more since the kernel changed? In ns of each second that a CPU was measured.
 SELECT c.kernel AS kernel, c.kind AS kind, c.name AS name, c.function AS function,
        round(1e9 * c.net / m.observed, 1) AS ns_per_s
 FROM (SELECT kernel, kind, name, function, sum(net_ns) AS net
