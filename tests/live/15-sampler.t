@@ -39,11 +39,15 @@ def stays_open(sampler):
 
 def look(sampler):
     held = stays_open(sampler), os.getpriority(os.PRIO_PROCESS, sampler)
+    reader = int(lib.read(f"/proc/{sampler}/stat").rpartition(")")[2].split()[1])
     time.sleep(0.2)
-    return held
+    return *held, (os.sched_getscheduler(reader) & ~os.SCHED_RESET_ON_FORK,
+                   os.sched_getparam(reader).sched_priority)
 
 
-report, (held, nice) = while_measuring(look)
+report, (held, nice, reader) = while_measuring(look)
+# Programs with a real-time priority, as stress-ng's timers at 49, keep it from the rings otherwise.
+is_(reader, (os.SCHED_FIFO, 50), "who reads what it finds has the priority of interrupts' threads")
 is_((report["run"]["priority"], nice), ("SCHED_OTHER", 0), "it is as normal as any other thread")
 row = cpu_of(report, cpu)
 # As long as its counter takes to count to 2^32, and somewhat longer; where that is a minute (arm64)
