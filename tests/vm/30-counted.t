@@ -4,7 +4,9 @@
 known.
 
 Two boots. Isolated but with its tick: each gap on CPU 1 has a cause there or lies in a turn of CPU
-0, as the emulator lets one CPU run at a time; what was made is found, named and as long as it was.
+0, as the emulator lets one CPU run at a time; what was made is found, named and as long as it was;
+and a worker that was preempted in the middle of its work goes on with that work, by the kernel's own
+trace.
 Without the tick (nohz_full): the turns of CPU 0, one a tick at least, are noise from outside the
 kernel, and none of it may be blamed on anybody.
 """
@@ -35,6 +37,34 @@ events() {
 }
 events 1
 """
+# Contexts of asynchronous I/O, whose memory CPU 1's worker frees, while a thread with a higher
+# priority comes and goes.
+FREED = """import ctypes, os
+os.sched_setaffinity(0, {1})
+call = ctypes.CDLL(None).syscall
+for _ in range(30):
+    context = ctypes.c_ulong(0)
+    if call(206, 60000, ctypes.byref(context)) or call(207, context):
+        raise OSError("io_setup, io_destroy")
+"""
+WORKS = f"""
+(T=/sys/kernel/tracing/instances/works
+mkdir $T
+echo mono >$T/trace_clock; echo 2 >$T/tracing_cpumask; echo 20000 >$T/buffer_size_kb
+echo 1 >$T/events/sched/sched_switch/enable
+echo 1 >$T/events/workqueue/enable
+culprit run -c 1 -d 60s -q -f json -o /tmp/out/works --hiccups /tmp/out/works.hiccups \\
+	--ready-file /tmp/open &
+culprit=$!
+until [ -e /tmp/open ] || ! kill -0 $culprit; do usleep 10000; done
+poke timer -c 1 -n 3000 -g 150us -l 40us >/dev/null &
+python3 -c '{FREED}' >/tmp/out/freed 2>&1
+wait $!
+kill -TERM $culprit
+wait $culprit
+echo 0 >$T/tracing_on
+cat $T/trace >/tmp/out/works.trace)
+"""
 TICKING = SEEN + f"""
 culprit run -c 1 -d 4s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups \\
 	--ready-file /tmp/ready &
@@ -43,6 +73,7 @@ poke fifo -c 1 -n 30 -l {BURST_NS}ns -g 20ms-40ms >/tmp/out/poke
 wait $!
 events 0
 cat $T/trace >/tmp/out/trace
+{WORKS}
 tests/accuracy/score -c 1 -n 15 --gap 8ms-12ms --tolerance 0
 """
 TICKLESS = SEEN + f"""
@@ -126,6 +157,52 @@ def check_turns(hiccups, trace):
        "other", *orphans[:5])
 
 
+class Stays:
+    """By the kernel's trace, what each worker of CPU 1 was in the middle of when it came back."""
+
+    def __init__(self, trace):
+        self.found, work, here = [], {}, None
+        for pid, at, name, text in re.findall(
+                r"^ *\S+-(\d+) +\[001\] \S+ +([0-9.]+): (\w+): (.*)", trace, re.M):
+            at = round(float(at) * 1e9)
+            if name == "workqueue_execute_start":
+                work[pid] = re.search(r"function (\w+)", text)[1]
+                if here:
+                    here["began"] = True
+            elif name == "workqueue_execute_end":
+                work[pid] = None
+            elif name == "sched_switch":
+                if here:
+                    self.found.append(here | {"until": at})
+                to = re.search(r"next_comm=kworker/1\S* next_pid=(\d+)", text)
+                here = to and {"pid": int(to[1]), "at": at, "function": work.get(to[1]),
+                               "began": False}
+
+
+def check_workers(trace, hiccups):
+    """Each stay that began no work is of the work that the worker was in the middle of, or of none.
+    In a hiccup with one stay of it: of several the pieces do not say which is which."""
+    stays = [s for s in Stays(trace).found if not s["began"]]
+    begins = [h["start_ns"] for h in hiccups]
+    each, wrong = {}, []
+    for s in stays:
+        each.setdefault(bisect.bisect(begins, s["at"] + 1000) - 1, []).append(s)
+    for i, found in each.items():
+        if i < 0 or found[-1]["until"] > begins[i] + hiccups[i]["duration_ns"]:
+            continue  # the window began or ended amid it
+        for pid in {s["pid"] for s in found}:
+            due = {s["function"] for s in found if s["pid"] == pid}
+            said = {p["function"] for p in hiccups[i]["pieces"]
+                    if p["kind"] == "thread" and p["id"] == pid}
+            if not due <= said:
+                wrong.append((due, said, hiccups[i]))
+    amid = [s for s in stays if s["function"]]
+    diag(f"workers came back {len(amid)} times in the middle of a work, {len(stays) - len(amid)} "
+         f"times of none: {sorted({s['function'] for s in amid})}")
+    ok(len(amid) >= 30, "workers were preempted in the middle of their work", len(stays))
+    ok(not wrong, "and are said to go on with just that", len(wrong), *wrong[:3])
+
+
 def check_score(out, least):
     diag(out)
     table = re.search(r"^all +(\d+) +100\.00 +100\.00 +100\.00 +100\.00 +falsely blamed 0$",
@@ -138,6 +215,9 @@ def check_score(out, least):
 kernel, = need(KERNEL)
 report, hiccups, out, files = boot(TICKING, "isolcpus=1")
 check_turns(hiccups, files["trace"])
+is_(files["freed"], "", "the contexts came and went")
+check_workers(files["works.trace"],
+              [json.loads(line) for line in files["works.hiccups"].splitlines()])
 
 bursts = [e for e in map(json.loads, files["poke"].splitlines()) if "n" in e and "class" in e]
 for e in bursts:
