@@ -5,10 +5,9 @@ known.
 
 Two boots. Isolated but with its tick: each gap on CPU 1 has a cause there or lies in a turn of CPU
 0, as the emulator lets one CPU run at a time; what was made is found, named and as long as it was;
-and a worker that was preempted in the middle of its work goes on with that work, by the kernel's own
-trace.
-Without the tick (nohz_full): the turns of CPU 0, one a tick at least, are noise from outside the
-kernel, and none of it may be blamed on anybody.
+and a worker that was preempted in the middle of its work goes on with that work, by the kernel's
+own trace. Without the tick (nohz_full): the turns of CPU 0, one a tick at least, are noise from
+outside the kernel, and none of it may be blamed on anybody.
 """
 import bisect
 import json
