@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/book.h"
 #include "audit/checks.h"
 #include "audit/remedy.h"
 #include "base/escape.h"
@@ -286,6 +287,36 @@ static void mend_fixes(const struct audit *a)
 	}
 }
 
+/* The book's words behind the command that writes this file back, " # ..."; NULL: none. */
+static const char *book_note(const char *undo)
+{
+	for (const struct cause *c = causes; c->id; c++) {
+		const char *note = c->undo ? strstr(c->undo, " # ") : NULL;
+		const char *file = note ? strstr(c->undo, "> /") : NULL, *cpu;
+		char path[128];
+
+		if (!file || file > note)
+			continue;
+		snprintf(path, sizeof(path), "%.*s", (int)(note - file - 2), file + 2);
+		cpu = strchr(path, '}'); /* behind the CPU's number all are alike */
+		if (strstr(undo, cpu ? cpu + 1 : path))
+			return note;
+	}
+	return NULL;
+}
+
+/* Adds to undo lines what they do not bring back. */
+static void add_notes(const struct audit *a)
+{
+	for (uint32_t i = 0; i < a->out->count; i++) {
+		struct finding *f = &a->out->row[i];
+		const char *note = f->undo ? book_note(f->undo) : NULL;
+
+		if (note)
+			text_add(&f->undo, "%s", note);
+	}
+}
+
 /* ---- the whole audit ---- */
 
 void audit_online(const struct facts *facts, struct cpus *online)
@@ -357,6 +388,7 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 		for (a->check = tables[i]; a->check->id; a->check++)
 			a->check->run(a);
 	mend_fixes(a);
+	add_notes(a);
 	findings_rank(out);
 	int err = a->short_of_memory ? -ENOMEM : 0;
 
