@@ -61,11 +61,9 @@ void hist_reset(struct hist *h)
 
 uint32_t hist_index(const struct hist *h, uint64_t value)
 {
-	unsigned shift;
+	/* Values below 2^bits are in the octave of 2^bits: no branch for them. */
+	unsigned shift = 63 - (unsigned)__builtin_clzll(value | 1ULL << h->bits) - h->bits;
 
-	if (value >> h->bits == 0)
-		return (uint32_t)value;
-	shift = 63 - (unsigned)__builtin_clzll(value) - h->bits;
 	/* value >> shift has its highest bit at 2^bits: that bit adds 1 to the shift. */
 	return (shift << h->bits) + (uint32_t)(value >> shift);
 }
@@ -192,15 +190,21 @@ static bool add_to_few(struct hist *h, uint32_t index, uint64_t n)
 	return true;
 }
 
-static void count(struct hist *h, uint32_t index, uint64_t n)
+/* Counts where there is no bucket yet that takes it. */
+static void count_new(struct hist *h, uint32_t index, uint64_t n)
 {
-	if (index - h->first >= h->room) {
-		if (add_to_few(h, index, n))
-			return;
-		if (!spread(h) || (index - h->first >= h->room && !widen(h, index)))
-			return;
-	}
-	h->many[index - h->first] += n;
+	if (add_to_few(h, index, n) || !spread(h))
+		return;
+	if (index - h->first < h->room || widen(h, index))
+		h->many[index - h->first] += n;
+}
+
+static inline void count(struct hist *h, uint32_t index, uint64_t n)
+{
+	if (index - h->first < h->room)
+		h->many[index - h->first] += n;
+	else
+		count_new(h, index, n);
 }
 
 /* ---- adding ---- */

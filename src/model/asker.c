@@ -228,24 +228,21 @@ static bool is_told(const struct record *r, const char *const *frame, int n)
 	return false;
 }
 
-const struct asker *askers_add(struct askers *o, const struct record *r, const struct names *names)
+/* again: the row that has had the same request; NULL: none. */
+static const struct asker *add_by_names(struct askers *o, const struct record *r,
+					const struct names *names, struct asker_row *again)
 {
 	const char *frame[STACK_FRAMES], *site;
 	struct asker_row *row;
 	struct asker who;
 	int n = 0;
 
-	if (!names)
-		return NULL;
-	o->known++;
-	if (r->stack >=
-	    0) /* asked each time, because a recorder keeps the names that are asked for */
+	if (r->stack >= 0)
 		n = names->stack(names->ctx, r->stack, frame);
 	site = r->callsite ? names->symbol(names->ctx, r->callsite) : NULL;
-	row = asker_row_again(o, r);
-	if (row) {
-		row->count++;
-		return &row->who;
+	if (again) {
+		again->count++;
+		return &again->who;
 	}
 	if (!is_told(r, frame, n)) {
 		o->unnamed++;
@@ -267,5 +264,20 @@ const struct asker *askers_add(struct askers *o, const struct record *r, const s
 					.site = r->callsite,
 					.context = r->flags & RECORD_CONTEXT};
 	memcpy(row->last.comm, r->name, sizeof(row->last.comm));
+	return &row->who;
+}
+
+/* Names are asked for each time where a recorder keeps those that are. */
+const struct asker *askers_add(struct askers *o, const struct record *r, const struct names *names)
+{
+	struct asker_row *row;
+
+	if (!names)
+		return NULL;
+	o->known++;
+	row = asker_row_again(o, r);
+	if (!row || !names->kept)
+		return add_by_names(o, r, names, row);
+	row->count++;
 	return &row->who;
 }

@@ -47,11 +47,11 @@ struct asker_last {
 
 struct asker_row {
 	struct asker who;
-	uint64_t count;  /* requests, no more than the truth */
-	uint64_t missed; /* the truth is at most this much higher */
-	int nframes;
-	const char **frame;     /* frames of the first such request; owned */
 	struct asker_last last; /* the newest such request */
+	uint64_t count;         /* requests, no more than the truth */
+	uint64_t missed;        /* the truth is at most this much higher */
+	int nframes;
+	const char **frame; /* frames of the first such request; owned */
 };
 
 #define ASKERS_NEAR 64 /* a power of two */

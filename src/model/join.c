@@ -77,6 +77,7 @@ static void rewind_ring(struct join *j)
 		j->wait = to;
 		j->slots = WAIT_FIRST;
 	}
+	j->whole = j->whole > j->first ? j->whole - j->first : 0;
 	j->first = 0;
 	j->last = n;
 	j->looked = 0;
@@ -164,17 +165,20 @@ void join_start(struct join *j, const uint32_t cursor[LEVELS])
 {
 	memcpy(j->seq, cursor, sizeof(j->seq));
 	memcpy(j->done, cursor, sizeof(j->done));
+	j->whole = j->last + 1;
 }
 
-/* Counts records as lost that should have come: all up to `seq`. Later ones may have come, too. */
-static void expect_sequence(struct join *j, unsigned level, uint32_t seq)
+/* Counts records as lost that should have come: all up to `seq`. Later ones may have come, too.
+ * True: there are some. */
+static bool expect_sequence(struct join *j, unsigned level, uint32_t seq)
 {
 	int32_t missing = seq - j->seq[level];
 
-	if (missing > 0) {
-		j->counts.lost += missing;
-		j->seq[level] = seq;
-	}
+	if (missing <= 0)
+		return false;
+	j->counts.lost += missing;
+	j->seq[level] = seq;
+	return true;
 }
 
 void join_record(struct join *j, const struct record *r)
@@ -185,6 +189,8 @@ void join_record(struct join *j, const struct record *r)
 	if (r->level >= LEVELS || r->end_ns < r->start_ns)
 		return;
 	ahead = r->seq - j->seq[r->level];
+	if (ahead != 1)
+		j->whole = j->last + 1;
 	if (ahead > 0)
 		j->counts.lost += ahead - 1;
 	j->seq[r->level] = r->seq;
@@ -200,6 +206,8 @@ void join_record(struct join *j, const struct record *r)
 		*join_place(j, i) = *join_place(j, i - 1);
 		i--;
 	}
+	if (j->whole > i) /* the place of a gap may be one later now */
+		j->whole = j->last + 1;
 	*join_place(j, i) = *r;
 	j->last++;
 }
@@ -335,14 +343,18 @@ static void own_up(struct join *j, const struct hiccup *h)
 
 struct account *join_hiccup(struct join *j, const struct hiccup *h)
 {
+	bool missing = j->first < j->whole;
 	struct account *account;
 	unsigned stuck_out;
 
 	for (unsigned level = 0; level < LEVELS; level++)
-		expect_sequence(j, level, h->after[level]);
+		missing |= expect_sequence(j, level, h->after[level]);
 	own_up(j, h);
 	nest_open(j->nest);
-	join_find_holes(j, h, h->start_ns, j->last);
+	if (missing)
+		join_find_holes(j, h, h->start_ns, j->last);
+	else
+		memset(j->last_missing, 0, sizeof(j->last_missing));
 	for (; j->first < j->last; j->first++) {
 		const struct record *r = join_place(j, j->first);
 		bool before = is_before(r, h);

@@ -34,8 +34,11 @@ struct join {
 	bool doubt[LEVELS]; /* some were, right before the next one taken */
 	struct holes holes; /* holes of the hiccup in hand */
 	uint64_t missing;   /* number of records missing in them */
-	uint64_t looked;    /* value of `last` when room was made last */
-	uint64_t since_ns;  /* begin of the gap for which records are netted ahead; 0: not known */
+	/* No waiting record from this place on, and none that has been passed, has a gap in the
+	 * sequence of its level before it. */
+	uint64_t whole;
+	uint64_t looked;   /* value of `last` when room was made last */
+	uint64_t since_ns; /* begin of the gap for which records are netted ahead; 0: not known */
 	bool last_missing[LEVELS]; /* the last ones of the level are missing, too */
 };
 

@@ -5,6 +5,7 @@
 #ifndef CULPRIT_NAMES_H
 #define CULPRIT_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Enough for a message that its sender carries to the receiver: 30 frames and more. */
@@ -25,6 +26,8 @@ struct names {
 	/* Finds the owner of the control group with this number, as owner_read() takes it
 	 * (owner.h); may be NULL, and may return NULL: not known. */
 	const char *(*owner)(void *ctx, uint32_t group);
+	/* True: nobody hears who is asked for, so that only new names need be. */
+	bool kept;
 };
 
 #endif

@@ -6,10 +6,21 @@
 
 #define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
 
+/* The row of a kind whose names stay where they are. */
+static uint32_t find(struct nest *n, enum source_kind kind, uint32_t id, const char *name,
+		     const char *function)
+{
+	return sources_find_key(n->sources, &(struct source_key){.kind = kind,
+								 .id = id,
+								 .name = name,
+								 .function = function,
+								 .text = TEXT_STAYS});
+}
+
 static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 {
 	const char *name = n->names ? n->names->irq(n->names->ctx, irq) : NULL;
-	uint32_t row = sources_find(n->sources, SOURCE_IRQ, irq, name, function);
+	uint32_t row = find(n, SOURCE_IRQ, irq, name, function);
 
 	if (n->names && n->names->irq_affinity && !n->sources->row[row]->affinity)
 		n->sources->row[row]->affinity = n->names->irq_affinity(n->names->ctx, irq);
@@ -25,7 +36,8 @@ static uint32_t thread_source(struct nest *n, const struct record *r, const char
 				 .id = r->id,
 				 .name = name,
 				 .function = function,
-				 .word = word};
+				 .word = word,
+				 .text = TEXT_COMM};
 
 	memcpy(name, r->name, sizeof(r->name));
 	name[sizeof(r->name)] = 0;
@@ -53,7 +65,8 @@ static uint32_t vector_source(struct nest *n, const struct record *r, const char
 								 .id = r->arg,
 								 .name = vector_name(r->id),
 								 .function = function,
-								 .word = word});
+								 .word = word,
+								 .text = TEXT_STAYS});
 }
 
 uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol, enum own_word word)
@@ -66,18 +79,17 @@ uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
 	case SOURCE_VECTOR:
 		return vector_source(n, r, function, word);
 	case SOURCE_SOFTIRQ:
-		return sources_find(n->sources, SOURCE_SOFTIRQ, r->id, softirq_name(r->id),
-				    function);
+		return find(n, SOURCE_SOFTIRQ, r->id, softirq_name(r->id), function);
 	case SOURCE_NMI:
-		return sources_find(n->sources, SOURCE_NMI, 0, "NMI", function);
+		return find(n, SOURCE_NMI, 0, "NMI", function);
 	case SOURCE_THREAD:
 		return thread_source(n, r, function, word);
 	case SOURCE_FAULT:
-		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
+		return find(n, SOURCE_FAULT, 0, "page fault", function);
 	case SOURCE_SYSCALL:
 		return syscall_source(n, r->id);
 	case SOURCE_THROTTLED:
-		return sources_find(n->sources, SOURCE_THROTTLED, 0, "CPU quota", NULL);
+		return find(n, SOURCE_THROTTLED, 0, "CPU quota", NULL);
 	case SOURCE_HOST:
 	case SOURCE_LOST:
 	case SOURCE_OUTSIDE:

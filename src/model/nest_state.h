@@ -55,7 +55,7 @@ struct nest {
 static inline uint64_t lost_within(const struct nest *n, unsigned level, uint64_t start,
 				   uint64_t end)
 {
-	return n->holes ? holes_within(n->holes, level, start, end) : 0;
+	return n->holes && n->holes->count ? holes_within(n->holes, level, start, end) : 0;
 }
 
 /* The longest time beside an interval that is its edge. */

@@ -118,8 +118,6 @@ static bool open_lane(struct session *s, uint32_t i)
 	struct session_lane *l = &s->lane[i];
 	const struct view *v = s->view;
 
-	if (l->join)
-		return true;
 	l->join = join_new(&(struct join_options){
 		.sources = &s->view->cpu[i].sources,
 		.ticks = &s->view->cpu[i].ticks,
@@ -306,7 +304,7 @@ static const struct account *feed(struct session *s, const struct event *e, uint
 
 const struct account *session_feed(struct session *s, const struct event *e)
 {
-	if (e->index >= s->nlanes || !open_lane(s, e->index))
+	if (e->index >= s->nlanes || (!s->lane[e->index].join && !open_lane(s, e->index)))
 		return NULL;
 	return feed(s, e, 0);
 }
@@ -317,8 +315,12 @@ const struct account *session_feed_apart(struct session *s, const struct event *
 {
 	struct session_lane *l = e->index < s->nlanes ? &s->lane[e->index] : NULL;
 
-	if (!l || !open_lane(s, e->index))
+	if (!l || (!l->join && !open_lane(s, e->index)))
 		return NULL;
+	if (e->type == EVENT_RECORD) {
+		join_record(l->join, e->record);
+		return NULL;
+	}
 	if (!l->apart)
 		l->apart = calloc(1, sizeof(*l->apart));
 	return l->apart ? feed(s, e, place) : NULL;

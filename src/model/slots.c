@@ -55,7 +55,7 @@ static bool begin_earlier(struct slots *s, struct slots_table t, uint64_t first)
 	return true;
 }
 
-uint64_t *slots_at(struct slots *s, struct slots_table t, uint64_t at_ns)
+uint64_t *slots_make(struct slots *s, struct slots_table t, uint64_t at_ns)
 {
 	if (!s->log2) {
 		s->log2 = SLOTS_LOG2_LEAST;

@@ -20,8 +20,16 @@ struct slots_table {
 	uint32_t rows, columns;
 };
 
+/* Makes a slot for a time that has none, and returns its row. */
+uint64_t *slots_make(struct slots *s, struct slots_table t, uint64_t at_ns);
+
 /* The row of a time in ns; times may come in any order. Rows found before may have moved. */
-uint64_t *slots_at(struct slots *s, struct slots_table t, uint64_t at_ns);
+static inline uint64_t *slots_at(struct slots *s, struct slots_table t, uint64_t at_ns)
+{
+	uint64_t at = (at_ns >> s->log2) - s->first;
+
+	return s->log2 && at < t.rows ? &t.cell[at * t.columns] : slots_make(s, t, at_ns);
+}
 
 /* Makes slots twice as long. */
 void slots_coarsen(struct slots *s, struct slots_table t);

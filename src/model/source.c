@@ -18,11 +18,13 @@
 #define FOUND_MOST 1024
 #define NET_BITS   5 /* percentiles of one source to 3 % */
 
-/* A key that has been looked up. */
+/* A key that has been looked up. Small, and where it can be complete: rows are many, and far
+ * apart. */
 struct found {
 	uint32_t id, row;
 	const char *function;
-	enum source_kind kind, host_kind;
+	uint64_t name[2]; /* by its text: the row has it, its address, or itself */
+	uint8_t kind, host_kind, text;
 	bool known, kernel_thread;
 };
 
@@ -258,18 +260,30 @@ static uint32_t find(struct sources *t, const struct source_key *k)
 	return add_row(t, k);
 }
 
+/* The words by which two names of this kind of text are compared. */
+static inline void text_of(const struct source_key *key, uint64_t words[2])
+{
+	words[0] = words[1] = 0;
+	if (key->text == TEXT_COMM)
+		memcpy(words, key->name, 2 * sizeof(*words));
+	else if (key->text == TEXT_STAYS)
+		words[0] = (uintptr_t)key->name;
+}
+
 static uint32_t find_new(struct sources *t, const struct source_key *key, const char *name,
 			 uint32_t place)
 {
 	char cut[SOURCE_NAME] = "";
 	struct found new = {.kind = key->kind,
 			    .host_kind = key->host_kind,
+			    .text = key->text,
 			    .id = key->id,
 			    .known = true,
 			    .kernel_thread = key->kernel_thread};
 	struct source_key k = *key;
 
 	strncpy(cut, name, sizeof(cut) - 1);
+	text_of(key, new.name);
 	k.name = cut;
 	new.row = find(t, &k);
 	new.function = t->row[new.row]->function;
@@ -286,10 +300,13 @@ uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 			(unsigned char)*name;
 	uint32_t place = hash * 0x9e3779b97f4a7c15ULL >> 32;
 	const struct found *f = &t->found[place & (found_slots(t) - 1)];
+	uint64_t words[2];
 
+	text_of(key, words);
 	if (f->known && f->id == key->id && f->function == key->function && f->kind == key->kind &&
 	    f->host_kind == key->host_kind && f->kernel_thread == key->kernel_thread &&
-	    !strncmp(t->row[f->row]->name, name, SOURCE_NAME - 1))
+	    f->text == key->text && f->name[0] == words[0] && f->name[1] == words[1] &&
+	    (key->text != TEXT_ANY || !strncmp(t->row[f->row]->name, name, SOURCE_NAME - 1)))
 		return f->row;
 	return find_new(t, key, name, place);
 }
@@ -371,26 +388,4 @@ uint32_t sources_rank(const struct sources *t, uint32_t *order)
 		order[i] = rank[i].row;
 	free(rank);
 	return n;
-}
-
-void source_add(struct source *s, uint64_t net_ns, bool first)
-{
-	hist_add(&s->net, net_ns);
-	s->count += first;
-}
-
-const struct asker *source_asked(struct source *s, const struct record *r,
-				 const struct names *names)
-{
-	if (!s->askers)
-		s->askers = calloc(1, sizeof(*s->askers));
-	return s->askers ? askers_add(s->askers, r, names) : NULL;
-}
-
-void source_asker(struct source *s, const struct asker *who)
-{
-	if (!s->askers)
-		s->askers = calloc(1, sizeof(*s->askers));
-	if (s->askers)
-		askers_note(s->askers, who);
 }

@@ -33,45 +33,48 @@
 #define SOURCE_CPUS  UINT32_MAX
 
 struct source {
+	/* The fields that each interval changes lie together: there are more rows than a CPU's
+	 * nearest cache holds. */
 	enum source_kind kind;
-	/* IRQ, vector number, softirq, tid (0: several threads of that comm, or idle); else 0. */
-	uint32_t id;
-	char name[SOURCE_NAME]; /* any bytes: escape on output */
-	const char *function;   /* belongs to the names (names.h); NULL: not known */
-	bool kernel_thread;     /* tells it apart: any thread may be called kswapd0 */
-	/* Kind on the host of a SOURCE_HOST, to which id and name belong, and 1 + the host's CPU
-	 * where it ran; 0: not known, SOURCE_CPUS: several. */
-	enum source_kind host_kind;
-	uint32_t host_cpu;
-	bool rest;          /* the row "(others)" of its kind */
-	enum own_word word; /* word of culprit's own in place of a name or function; WORD_NONE: the
-			       machine's */
+	uint32_t piece; /* used by the join: this source's piece of the hiccup in hand */
+	uint64_t epoch; /* used by the join: which hiccup `piece` belongs to */
 	/* Number of hiccups in which it had a part; more than that in a row that others were merged
 	 * into. */
 	uint64_t hiccups;
 	uint64_t count; /* interruptions: intervals that began with this function */
 	/* Net ns of each run of the function: how often it ran, sum, max, percentiles. */
 	struct hist net;
+	struct askers *askers; /* askers for it; NULL: nobody is known */
+	/* Owner of a user thread: its control group's number (0: not known), and that group's owner
+	 * (owner.h), which belongs to the names; NULL: not known, or `owners` differ. */
+	uint32_t cgroup;
+	bool owners;
+	bool kernel_thread; /* tells it apart: any thread may be called kswapd0 */
+	bool rest;          /* the row "(others)" of its kind */
+	const char *owner;
+	/* Net ns of each hiccup that it had a part in: how evenly they came. */
+	struct slices slices;
+
+	/* IRQ, vector number, softirq, tid (0: several threads of that comm, or idle); else 0. */
+	uint32_t id;
+	char name[SOURCE_NAME]; /* any bytes: escape on output */
+	const char *function;   /* belongs to the names (names.h); NULL: not known */
+	/* Kind on the host of a SOURCE_HOST, to which id and name belong, and 1 + the host's CPU
+	 * where it ran; 0: not known, SOURCE_CPUS: several. */
+	enum source_kind host_kind;
+	uint32_t host_cpu;
+	enum own_word word; /* word of culprit's own in place of a name or function; WORD_NONE: the
+			       machine's */
 	/* Intervals among these in which threads left unseen (RECORD_UNSEEN), and their net ns:
 	 * part of that time belongs to others. */
 	struct {
 		uint64_t count, ns;
 	} unseen;
-	/* Net ns of each hiccup that it had a part in: how evenly they came. */
-	struct slices slices;
-	uint32_t piece;        /* used by the join: this source's piece of the hiccup in hand */
-	uint64_t epoch;        /* used by the join: which hiccup `piece` belongs to */
 	const char *affinity;  /* CPUs of an IRQ; belongs to the names; NULL: not known */
 	uint64_t near_lost_ns; /* net ns in hiccups with missing records */
 	uint64_t missing;      /* for SOURCE_LOST the number of those records */
-	/* Owner of a user thread: its control group's number (0: not known), and that group's owner
-	 * (owner.h), which belongs to the names; NULL: not known, or `owners` differ. */
-	uint32_t cgroup;
-	const char *owner;
-	bool owners;
 	/* Comm of the thread whose memory a TLB shootdown was for, the last time. */
 	char memory_of[17];
-	struct askers *askers; /* askers for it; NULL: nobody is known */
 	/* Id in the cause book; static; NULL: not looked up yet, or the book has none. */
 	const char *cause;
 	/* Runs likely stopped inside by a host or firmware (stops.h); set with the advice. */
@@ -95,6 +98,13 @@ struct source {
 	} marked; /* for recent.h: the part of its totals older than the last full second */
 };
 
+/* Kinds of texts of a key's name, by which it is compared in few steps. */
+enum source_text {
+	TEXT_ANY,
+	TEXT_STAYS, /* stays where it is, and as it is, as long as the table */
+	TEXT_COMM,  /* 16 bytes and a NUL, though it may end earlier */
+};
+
 /* The identity of a source. */
 struct source_key {
 	enum source_kind kind;
@@ -107,6 +117,7 @@ struct source_key {
 	uint32_t process;
 	enum own_word word;         /* no part of the key: it has its name or function */
 	enum source_kind host_kind; /* kind on the host of SOURCE_HOST; else 0 */
+	enum source_text text;      /* the name's; no part of the key */
 };
 
 struct sources {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's names for its softirqs and vectors. */
+/* The kernel's names for its softirqs and vectors, and what a row is told. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/source.h"
@@ -54,4 +55,28 @@ const struct source *sources_near_lost(const struct sources *t)
 		    t->row[i]->near_lost_ns > (most ? most->near_lost_ns : 0))
 			most = t->row[i];
 	return most;
+}
+
+/* ---- what a row is told ---- */
+
+void source_add(struct source *s, uint64_t net_ns, bool first)
+{
+	hist_add(&s->net, net_ns);
+	s->count += first;
+}
+
+const struct asker *source_asked(struct source *s, const struct record *r,
+				 const struct names *names)
+{
+	if (!s->askers)
+		s->askers = calloc(1, sizeof(*s->askers));
+	return s->askers ? askers_add(s->askers, r, names) : NULL;
+}
+
+void source_asker(struct source *s, const struct asker *who)
+{
+	if (!s->askers)
+		s->askers = calloc(1, sizeof(*s->askers));
+	if (s->askers)
+		askers_note(s->askers, who);
 }

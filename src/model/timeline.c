@@ -17,11 +17,17 @@ static uint64_t come(uint64_t lost, uint64_t done, uint64_t whole)
 void timeline_add(struct timeline *t, uint64_t start_ns, uint64_t duration_ns,
 		  const uint64_t lost_ns[TIMELINE_KINDS])
 {
+	uint64_t last_ns = start_ns + duration_ns - 1, *first;
+
 	if (!duration_ns)
 		return;
-	slots_at(&t->slots, table(t),
-		 start_ns + duration_ns - 1); /* from here on slots keep their length */
-	slots_at(&t->slots, table(t), start_ns);
+	slots_at(&t->slots, table(t), last_ns); /* from here on slots keep their length */
+	first = slots_at(&t->slots, table(t), start_ns);
+	if (start_ns >> t->slots.log2 == last_ns >> t->slots.log2) { /* as nearly all do */
+		for (unsigned k = 0; k < TIMELINE_KINDS; k++)
+			first[k] += lost_ns[k];
+		return;
+	}
 	for (uint64_t done = 0, next; done < duration_ns; done = next) {
 		uint64_t *slot = slots_at(&t->slots, table(t), start_ns + done);
 		uint64_t end = (((start_ns + done) >> t->slots.log2) + 1) << t->slots.log2;

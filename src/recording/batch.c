@@ -47,11 +47,6 @@ void batch_clear(struct batch *b, uint64_t place)
 	b->place = place;
 }
 
-bool batch_full(const struct batch *b)
-{
-	return b->n >= BATCH_EVENTS || b->texts.len >= BATCH_NAMES || b->nnames == BATCH_EVENTS;
-}
-
 /* ---- in ---- */
 
 /* Number of a new block, plus 1; 0: no memory. */
@@ -71,7 +66,7 @@ static uint32_t new_block(struct batch *b)
 }
 
 /* Room for so many bytes at the end of a lane; NULL: no memory. */
-static void *room_for(struct batch *b, struct batch_lane *l, uint32_t bytes)
+static inline void *room_for(struct batch *b, struct batch_lane *l, uint32_t bytes)
 {
 	struct batch_block *block = l->events ? &b->block[l->next.block - 1] : NULL;
 	void *at;
@@ -93,20 +88,20 @@ static void *room_for(struct batch *b, struct batch_lane *l, uint32_t bytes)
 	return at;
 }
 
+/* True when its second half is empty, but for its place in the sequence. */
 static bool is_half(const struct record *r)
 {
-	static const char nothing[offsetof(struct record, seq) - HALF];
+	uint64_t name[2];
 
-	return !memcmp((const char *)r + HALF, nothing, sizeof(nothing));
+	memcpy(name, r->name, sizeof(name));
+	return !(name[0] | name[1] | r->callsite | (uint16_t)r->stack | r->asker_cpu);
 }
 
 #define UP_TO_8(bytes) (((bytes) + 7) / 8 * 8)
 
-static uint16_t bytes_of(const struct event *e, bool half)
+static uint16_t bytes_of(const struct event *e)
 {
 	switch (e->type) {
-	case EVENT_RECORD:
-		return half ? HALF + 8 : UP_TO_8(sizeof(*e->record));
 	case EVENT_HICCUP:
 		return UP_TO_8(sizeof(*e->hiccup));
 	case EVENT_WHERE:
@@ -118,14 +113,9 @@ static uint16_t bytes_of(const struct event *e, bool half)
 	}
 }
 
-static void put(void *to, const struct event *e, bool half)
+static void put(void *to, const struct event *e)
 {
-	if (half) {
-		memcpy(to, e->record, HALF);
-		memcpy((char *)to + HALF, &e->record->seq, sizeof(e->record->seq));
-	} else if (e->type == EVENT_RECORD) {
-		memcpy(to, e->record, sizeof(*e->record));
-	} else if (e->type == EVENT_HICCUP) {
+	if (e->type == EVENT_HICCUP) {
 		memcpy(to, e->hiccup, sizeof(*e->hiccup));
 	} else if (e->type == EVENT_WHERE) {
 		memcpy(to, e->spot, sizeof(*e->spot));
@@ -136,21 +126,50 @@ static void put(void *to, const struct event *e, bool half)
 	}
 }
 
-void batch_add(struct batch *b, const struct event *e)
+/* Room for an event of so many bytes; NULL: no memory. */
+static inline void *add(struct batch *b, const struct event *e, bool half, uint16_t bytes)
 {
 	struct batch_lane *l = &b->lane[e->index];
-	bool half = e->type == EVENT_RECORD && is_half(e->record);
-	uint16_t bytes = sizeof(struct head) + bytes_of(e, half);
-	struct head *head = room_for(b, l, bytes);
+	struct head *head;
 
+	bytes += sizeof(*head);
+	head = room_for(b, l, bytes);
 	if (!head)
-		return;
+		return NULL;
 	*head = (struct head){e->type, half, bytes, b->n};
-	put(head + 1, e, half);
 	if (!l->events++)
 		b->active[b->nactive++] = e->index;
 	b->line[b->n] = 0;
 	b->order[b->n++] = e->index;
+	return head + 1;
+}
+
+static void add_record(struct batch *b, const struct event *e)
+{
+	const struct record *r = e->record;
+	bool half = is_half(r);
+	char *to = add(b, e, half, half ? HALF + 8 : sizeof(*r));
+
+	if (!to)
+		return;
+	memcpy(to, r, HALF);
+	if (half)
+		memcpy(to + HALF, &r->seq, sizeof(r->seq));
+	else
+		memcpy(to + HALF, (const char *)r + HALF, sizeof(*r) - HALF);
+}
+
+void batch_add(struct batch *b, const struct event *e)
+{
+	void *to;
+
+	if (e->type == EVENT_RECORD) {
+		add_record(b, e);
+		return;
+	}
+	to = add(b, e, false, bytes_of(e));
+	if (to)
+		put(to, e);
 }
 
 void batch_add_name(struct batch *b, const struct event *e, const uint8_t *from, const uint8_t *to)
@@ -185,10 +204,10 @@ void batch_sort(struct batch *b)
 
 /* ---- out ---- */
 
+/* The rest of *to is zeros. */
 static void get_half(struct record *to, const void *from)
 {
 	memcpy(to, from, HALF);
-	memset((char *)to + HALF, 0, sizeof(*to) - HALF);
 	memcpy(&to->seq, (const char *)from + HALF, sizeof(to->seq));
 }
 

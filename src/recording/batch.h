@@ -12,7 +12,7 @@
 #include "model/session.h"
 #include "recording/bytes.h"
 
-#define BATCH_EVENTS 8192
+#define BATCH_EVENTS 32768
 #define BATCH_NAMES  (1 << 20) /* bytes; with as many it is full, too */
 #define BATCH_BLOCK  2048      /* bytes of a lane's events in one piece */
 
@@ -57,7 +57,10 @@ int batch_init(struct batch *b, uint32_t nlanes); /* 0 or -ENOMEM; batch_free in
 void batch_free(struct batch *b);
 void batch_clear(struct batch *b, uint64_t place);
 /* True: it has room for one more event at most. */
-bool batch_full(const struct batch *b);
+static inline bool batch_full(const struct batch *b)
+{
+	return b->n >= BATCH_EVENTS || b->texts.len >= BATCH_NAMES || b->nnames == BATCH_EVENTS;
+}
 
 void batch_add(struct batch *b, const struct event *e); /* out of memory it is left out */
 /* Takes a name with its texts, which go from `from` to `to`. */

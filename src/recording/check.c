@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recording/check.h"
 
-#include "recording/format.h"
-
 /* A window's ends and its hiccups come from two clocks, which differ by less than this */
 #define CLOCKS_NS  1000000
 #define CLOCKS_OF  1000 /* divisor of the window: they differ by less than a thousandth, too */
@@ -44,12 +42,7 @@ const char *check_event(struct checked *c, const struct run *run, uint64_t end_n
 {
 	switch (e->type) {
 	case EVENT_RECORD:
-		if (e->record->end_ns > TIME_MAX)
-			return "a record ends later than any clock shows";
-		if (e->record->end_ns < e->record->start_ns)
-			return "a record ends before it begins";
-		c->records++;
-		return NULL;
+		return check_record(c, e->record);
 	case EVENT_HICCUP:
 		if (end_ns && e->hiccup->end_ns > end_ns)
 			return "a hiccup ends behind the window";

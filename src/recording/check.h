@@ -10,7 +10,10 @@
 #ifndef CULPRIT_CHECK_H
 #define CULPRIT_CHECK_H
 
+#include <stddef.h>
+
 #include "model/session.h"
+#include "recording/format.h"
 #include "recording/index.h"
 
 /* State of one recorded CPU; begins as zeros. */
@@ -26,6 +29,15 @@ struct checked {
 /* Checks an event, and counts it; end_ns: no hiccup ends later, 0: not known. */
 const char *check_event(struct checked *c, const struct run *run, uint64_t end_ns,
 			const struct event *e);
+static inline const char *check_record(struct checked *c, const struct record *r)
+{
+	if (r->end_ns > TIME_MAX)
+		return "a record ends later than any clock shows";
+	if (r->end_ns < r->start_ns)
+		return "a record ends before it begins";
+	c->records++;
+	return NULL;
+}
 /* True when a CPU's hiccups and records of a group of chunks can follow those before, as far as its
  * index tells. */
 bool check_index(const struct checked *c, const struct run *run, uint64_t end_ns,

@@ -42,16 +42,12 @@ void codec_state_start(struct codec_state *s, uint64_t base)
 	}
 }
 
-bool codec_state_note(struct codec_state *s, const struct record *r)
+bool codec_state_room(struct codec_state *s, unsigned level)
 {
-	struct near **near = &s->last[s->index].near[r->level % LEVELS];
+	struct near **near = &s->last[s->index].near[level];
 
-	if (!*near)
-		*near = calloc(NEAR_RECORDS, sizeof(**near));
-	if (!*near)
-		return false;
-	(*near)[r->seq % NEAR_RECORDS] = (struct near){r->seq, s->chunk, r->start_ns, r->end_ns};
-	return true;
+	*near = calloc(NEAR_RECORDS, sizeof(**near));
+	return *near;
 }
 
 static const struct near *near_of(const struct codec_state *s, unsigned level, uint32_t seq)
@@ -70,10 +66,13 @@ void codec_state_guess(const struct codec_state *s, const uint32_t n[LEVELS], ui
 
 	*start_ns = *end_ns = last->hiccup_end;
 	for (unsigned level = 0; level < LEVELS; level++) {
-		const struct near *a = near_of(s, level, last->after[level] + 1),
-				  *b = near_of(s, level, last->after[level] + n[level]);
+		const struct near *a, *b;
 
-		if (!n[level] || !a || !b)
+		if (!n[level])
+			continue;
+		a = near_of(s, level, last->after[level] + 1);
+		b = near_of(s, level, last->after[level] + n[level]);
+		if (!a || !b)
 			continue;
 		if (!some || a->start_ns < *start_ns)
 			*start_ns = a->start_ns;

@@ -23,17 +23,6 @@ enum { NEAR_THREADS = 3, NEAR_SOFTIRQS = 3, NEAR_IRQS = 7, NEAR_NMIS = 1 };
 /* In a WHERE, the series above that: older readers took it for no thread that they know. */
 #define SPOT_SERIES_SHIFT 40
 
-/* A record without its times and its place in the sequence. */
-struct shape {
-	uint64_t arg, callsite;
-	uint32_t id;
-	int32_t stack;
-	uint16_t prio;
-	uint8_t kind, level, flags, mark;
-	uint8_t pad[2]; /* zero: shapes are compared as memory */
-	char name[16];
-};
-
 /* Number of records of a level that a hiccup may look back upon. A reader of rings takes all
  * records that have come before it looks at their hiccups. */
 #define NEAR_RECORDS 256
@@ -52,13 +41,12 @@ struct last { /* newest values of a CPU */
 	struct near *near[LEVELS]; /* NEAR_RECORDS of them; NULL: none yet, or no memory */
 };
 
-/* State that writer and reader hold alike. */
+/* State that writer and reader hold alike, beside the shapes themselves. */
 struct codec_state {
 	uint32_t ncpus, index;
 	uint32_t chunk;            /* number of the chunk */
 	uint32_t shapes;           /* number of places taken in it */
-	uint32_t of_chunk[SHAPES]; /* the chunk that the shape belongs to */
-	struct shape shape[SHAPES];
+	uint32_t of_chunk[SHAPES]; /* the chunk that the shape at this place belongs to */
 	struct last *last;
 };
 
@@ -66,8 +54,20 @@ struct codec_state *codec_state_new(uint32_t ncpus); /* NULL: out of memory */
 void codec_state_free(struct codec_state *s);
 void codec_state_start(struct codec_state *s, uint64_t base); /* a chunk begins; base: ns */
 
+/* Makes room for the notes of a level of the CPU in hand. False: no memory. */
+bool codec_state_room(struct codec_state *s, unsigned level);
+
 /* Notes when a record of the CPU in hand was. False: no memory. */
-bool codec_state_note(struct codec_state *s, const struct record *r);
+static inline bool codec_state_note(struct codec_state *s, const struct record *r)
+{
+	unsigned level = r->level % LEVELS;
+
+	if (!s->last[s->index].near[level] && !codec_state_room(s, level))
+		return false;
+	s->last[s->index].near[level][r->seq % NEAR_RECORDS] =
+		(struct near){r->seq, s->chunk, r->start_ns, r->end_ns};
+	return true;
+}
 
 /* Guesses where a hiccup of the CPU in hand should begin and end, which holds the next n[level]
  * records after its last one: with the first and the last of them, as far as they are known. */

@@ -11,7 +11,8 @@ struct decoder {
 	 * lines. */
 	char apart[64];
 	struct codec_state *s;
-	bool narrow; /* format 1 */
+	struct record shape[SHAPES]; /* with no time, and no place in the sequence */
+	bool narrow;                 /* format 1 */
 	/* From format 3 on: records tell where hiccups are, and times have sections of their own.
 	 */
 	bool near;
@@ -83,7 +84,7 @@ void decoder_start(struct decoder *d, struct reading *r)
 
 /* ---- times ---- */
 
-static uint64_t get_time(struct decoder *d, struct reading *r)
+static inline uint64_t get_time(struct decoder *d, struct reading *r)
 {
 	uint64_t v;
 
@@ -101,7 +102,7 @@ static uint64_t get_time(struct decoder *d, struct reading *r)
 	return v;
 }
 
-static int64_t get_signed_time(struct decoder *d, struct reading *r)
+static inline int64_t get_signed_time(struct decoder *d, struct reading *r)
 {
 	uint64_t v = get_time(d, r);
 
@@ -110,10 +111,11 @@ static int64_t get_signed_time(struct decoder *d, struct reading *r)
 
 /* ---- events ---- */
 
-static void get_shape(struct reading *r, struct shape *s)
+static void get_shape(struct reading *r, struct record *s)
 {
 	const uint8_t *name;
 
+	memset(s, 0, sizeof(*s));
 	s->arg = get_u64(r);
 	s->callsite = get_u64(r);
 	s->id = get_u32(r);
@@ -157,7 +159,6 @@ static bool get_record(struct decoder *d, struct reading *r, uint8_t code)
 	struct codec_state *s = d->s;
 	struct last *last = &s->last[s->index];
 	uint64_t place = get_number(r);
-	const struct shape *shape;
 	struct record *out = &d->record;
 
 	if (place >= SHAPES || (!(code & SHAPE_NEW) && s->of_chunk[place] != s->chunk)) {
@@ -165,23 +166,13 @@ static bool get_record(struct decoder *d, struct reading *r, uint8_t code)
 		return false;
 	}
 	if (code & SHAPE_NEW) {
-		get_shape(r, &s->shape[place]);
+		get_shape(r, &d->shape[place]);
 		if (r->bad)
 			return false;
 		s->of_chunk[place] = s->chunk;
 	}
-	shape = &s->shape[place];
-	out->arg = shape->arg;
-	out->callsite = shape->callsite;
-	out->id = shape->id;
-	out->stack = shape->stack;
-	out->prio = shape->prio;
-	out->kind = shape->kind;
-	out->level = shape->level;
-	out->flags = shape->flags;
-	out->mark = shape->mark;
-	memcpy(out->name, shape->name, sizeof(out->name));
-	out->seq = get_sequence(d, r, shape->level, code & SEQUENCE_JUMPS);
+	*out = d->shape[place];
+	out->seq = get_sequence(d, r, out->level, code & SEQUENCE_JUMPS);
 	out->end_ns = last->record_end + get_signed_time(d, r);
 	out->start_ns = out->end_ns - (code & INSTANT ? 0 : get_time(d, r));
 	last->record_end = out->end_ns;
@@ -190,7 +181,8 @@ static bool get_record(struct decoder *d, struct reading *r, uint8_t code)
 	return !r->bad;
 }
 
-static bool get_near(struct decoder *d, struct reading *r)
+/* Not a part of decoder_next, most of whose events are records: those need less room. */
+static __attribute__((noinline)) bool get_near(struct decoder *d, struct reading *r)
 {
 	struct last *last = &d->s->last[d->s->index];
 	struct hiccup *h = &d->hiccup;
@@ -258,8 +250,12 @@ static bool get_spot(struct decoder *d, struct reading *r)
 }
 
 /* Decodes the event behind a code that is no record's. */
-static bool get_event(struct decoder *d, struct reading *r, struct event *event)
+static __attribute__((noinline)) bool get_event(struct decoder *d, struct reading *r,
+						struct event *event, uint8_t code)
 {
+	memset(event, 0, sizeof(*event));
+	event->index = d->s->index;
+	event->type = code;
 	switch (event->type) {
 	case EVENT_START:
 		for (int i = 0; i < LEVELS; i++) {
@@ -314,7 +310,6 @@ bool decoder_next(struct decoder *d, struct reading *r, struct event *event)
 	}
 	if (r->bad)
 		return false;
-	memset(event, 0, sizeof(*event));
 	event->index = s->index;
 	if (code & CODE_RECORD) {
 		event->type = EVENT_RECORD;
@@ -326,6 +321,5 @@ bool decoder_next(struct decoder *d, struct reading *r, struct event *event)
 		event->hiccup = &d->hiccup;
 		return get_near(d, r);
 	}
-	event->type = code;
-	return get_event(d, r, event);
+	return get_event(d, r, event, code);
 }

@@ -8,8 +8,20 @@
 
 #define FOUND (4 * SHAPES) /* a shape's slot seldom has another one */
 
+/* A record without its times and its place in the sequence. */
+struct shape {
+	uint64_t arg, callsite;
+	uint32_t id;
+	int32_t stack;
+	uint16_t prio;
+	uint8_t kind, level, flags, mark;
+	uint8_t pad[2]; /* zero: shapes are compared as memory */
+	char name[16];
+};
+
 struct encoder {
 	struct codec_state *s;
+	struct shape shape[SHAPES];
 	struct bytes b, low, high; /* the three sections */
 	struct bytes chunk;        /* all of them, once asked for */
 	uint16_t found[FOUND];     /* 1 + place of the newest shape with this hash */
@@ -131,7 +143,7 @@ static uint32_t place_of(struct encoder *e, const struct shape *shape, bool *new
 	uint32_t hash = hash_of(shape), place = e->found[hash] - 1U;
 
 	*new = !e->found[hash] || s->of_chunk[place] != s->chunk ||
-	       memcmp(&s->shape[place], shape, sizeof(*shape)) != 0;
+	       memcmp(&e->shape[place], shape, sizeof(*shape)) != 0;
 	if (!*new)
 		return place;
 	place = s->shapes < SHAPES ? s->shapes++ : hash % SHAPES;
@@ -168,7 +180,7 @@ static void put_record(struct encoder *e, const struct record *r)
 	put_number(&e->b, place);
 	if (new) {
 		put_shape(&e->b, &shape);
-		s->shape[place] = shape;
+		e->shape[place] = shape;
 		s->of_chunk[place] = s->chunk;
 	}
 	if (jumps)

@@ -124,16 +124,6 @@ static void hold_lost(struct recording *r, uint32_t lane)
 		v->cpu[i].observed_ns = v->cpu[i].hiccups.sum;
 }
 
-void reader_time(struct recorded_lane *l, const struct event *e)
-{
-	uint64_t ns = e->type == EVENT_RECORD   ? e->record->end_ns
-		      : e->type == EVENT_HICCUP ? e->hiccup->end_ns
-						: 0;
-
-	if (ns > l->last_ns)
-		l->last_ns = ns;
-}
-
 void reader_spot(struct recorded_lane *l, const struct spot *s)
 {
 	if (!l->named || s->tid == l->spot.tid)

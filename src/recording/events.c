@@ -149,7 +149,7 @@ static void take_lane(void *sharing, uint32_t i)
 	struct batch *b = s->batch;
 	uint32_t lane = b->active[i], k;
 	struct lane_lines *lines = s->lines ? &s->lines[lane] : NULL;
-	struct record record;
+	struct record record = {0};
 	struct event e;
 
 	while (!is_full(b, lines)) {

@@ -87,11 +87,49 @@ static void fill_name(struct recording *r, struct batch *b, const struct event *
 		batch_add_name(b, e, from, r->reading.at);
 }
 
+static void fill_steal(struct batch *b, struct recorded_lane *l)
+{
+	batch_add(b, &(struct event){.type = EVENT_STEAL, .index = l->index, .ns = l->steal_ns});
+	l->steal_waits = false;
+}
+
+/* True for what is not wanted of it, because of its time. */
+static inline bool leaves(const struct recording *r, struct recorded_lane *l, struct event *e)
+{
+	return (r->part.from_ns || r->part.to_ns) && part_leaves(l, e);
+}
+
+/* Most events are records, which have less to be looked at than others. */
+static void fill_record(struct recording *r, struct batch *b, struct event *e)
+{
+	struct recorded_lane *l = &r->lane[e->index];
+	const char *why = check_record(&r->checked[e->index], e->record);
+
+	if (why) {
+		reader_refuse(r, why);
+		return;
+	}
+	if (e->record->end_ns > l->last_ns)
+		l->last_ns = e->record->end_ns;
+	if (r->part.redact)
+		reader_redact_event(r, e);
+	if (l->index == UINT32_MAX || leaves(r, l, e))
+		return;
+	e->index = l->index;
+	if (l->steal_waits)
+		fill_steal(b, l);
+	batch_add(b, e);
+}
+
 static void fill_event(struct recording *r, struct batch *b, struct event *e)
 {
 	struct recorded_lane *l = &r->lane[e->index];
 	const char *why;
 
+	if (e->type == EVENT_RECORD) {
+		fill_record(r, b, e);
+		return;
+	}
 	if (event_is_name(e->type)) {
 		fill_name(r, b, e);
 		return;
@@ -101,19 +139,19 @@ static void fill_event(struct recording *r, struct batch *b, struct event *e)
 		reader_refuse(r, why);
 		return;
 	}
-	reader_time(l, e);
-	reader_redact_event(r, e);
+	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->last_ns)
+		l->last_ns = e->hiccup->end_ns;
+	if (r->part.redact)
+		reader_redact_event(r, e);
 	if (e->type == EVENT_WHERE)
 		reader_spot(l, e->spot);
-	if (l->index == UINT32_MAX || part_leaves(l, e) || too_short(r, l, e))
+	if (l->index == UINT32_MAX || leaves(r, l, e) || too_short(r, l, e))
 		return;
 	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->left_ns)
 		l->left_ns = e->hiccup->end_ns;
 	e->index = l->index;
 	if (l->steal_waits)
-		batch_add(b, &(struct event){
-				     .type = EVENT_STEAL, .index = l->index, .ns = l->steal_ns});
-	l->steal_waits = false;
+		fill_steal(b, l);
 	part_steal(l, e);
 	batch_add(b, e);
 }

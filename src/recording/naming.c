@@ -199,7 +199,8 @@ struct naming *naming_new(struct texts *texts)
 	pthread_mutex_init(&n->lock, NULL);
 	n->bits = BITS_FIRST;
 	n->slot = calloc(1u << n->bits, sizeof(*n->slot));
-	n->names = (struct names){n, name_irq, name_affinity, name_symbol, name_stack, name_owner};
+	n->names = (struct names){n,          name_irq,   name_affinity, name_symbol,
+				  name_stack, name_owner, .kept = true};
 	if (n->slot)
 		return n;
 	free(n);

@@ -117,9 +117,6 @@ void reader_redact_lane(struct recording *r, struct cpu *c, const char *before);
  * the tail. */
 void reader_raise_threshold(struct recording *r);
 
-/* Notes the time of the newest event. */
-void reader_time(struct recorded_lane *l, const struct event *e);
-
 /* Notes whose lane it is: without the tail nothing else tells. */
 void reader_spot(struct recorded_lane *l, const struct spot *s);
 
