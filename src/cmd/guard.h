@@ -14,8 +14,8 @@ void guard_reader(uint64_t memory, bool writes);
 
 /* From here on it starts no program and no process, connects to nobody, touches no other process,
  * and asks nothing of the kernel that only its administration needs: a system call for any of that
- * ends it with status 1 and a line on stderr. For a command that needs a converter this is called
- * when that was started, or never. Where there are no filters, nothing happens. */
+ * ends it with status 1 and a line on stderr. A command that needs a converter starts it before
+ * this. Where there are no filters, nothing happens. */
 void guard_alone(void);
 
 #endif

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit plot: recordings on top of each other, as a picture and a table. */
 #include <errno.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/converter.h"
 #include "cmd/guard.h"
 #include "cmd/memory.h"
 #include "cmd/newfile.h"
@@ -40,6 +37,10 @@ struct options {
 	bool surface, percentiles, mixed;
 	struct cpus cpus;
 	uint64_t memory;
+	/* With `path`: where the picture goes. */
+	struct newfile new;
+	struct converter converter; /* for a PNG */
+	bool drawn;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -208,54 +209,38 @@ static void write_svg(const struct plot *p, int format, FILE *out)
 		plot_svg(p, out);
 }
 
-/* rsvg-convert makes the SVG a PNG: twice as many dots, for today's screens. */
-static int convert(FILE *svg, FILE *png, const char *path)
+/* The file for the picture, and who converts it; both before anything is read. */
+static int open_plot(struct options *o)
 {
-	char *const argv[] = {"rsvg-convert", "--zoom=2", "--format=png", NULL};
-	posix_spawn_file_actions_t actions;
-	int status = -1, err;
-	pid_t pid;
-
-	rewind(svg);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fileno(svg), STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, fileno(png), STDOUT_FILENO);
-	err = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	if (err)
-		return complain(
-			"PNG needs rsvg-convert: apt-get install librsvg2-bin, or write an .svg");
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status ? complain("rsvg-convert could not write %s; an .svg or .html needs no other "
-				 "program",
-				 path)
-		      : 0;
-}
-
-static int write_plot(const struct options *o, const struct plot *p)
-{
-	struct newfile new;
-	int err = newfile_open(&new, o->path), bad = 0;
-	FILE *out;
+	int err = newfile_open(&o->new, o->path);
 
 	if (err)
 		return complain("cannot write to %s: %s; choose another file with -o", o->path,
 				newfile_error(err));
-	out = o->format == PNG ? tmpfile() : new.file;
-	if (!out) {
-		bad = complain("cannot write to %s: %s", P_tmpdir, strerror(errno));
-		newfile_close(&new, false);
-		return bad;
-	}
+	if (o->format != PNG || !converter_start(&o->converter, o->new.file))
+		return 0;
+	newfile_close(&o->new, false);
+	return -1;
+}
+
+static int write_plot(struct options *o, const struct plot *p)
+{
+	FILE *out = o->format == PNG ? o->converter.svg : o->new.file;
+
 	write_svg(p, o->format, out);
-	if (fflush(out) || ferror(out))
-		bad = complain("writing %s: %s", o->path, strerror(errno));
-	else if (o->format == PNG)
-		bad = convert(out, new.file, o->path);
+	if (o->format != PNG && (fflush(out) || ferror(out)))
+		return complain("writing %s: %s", o->path, strerror(errno));
+	return 0;
+}
+
+/* bad: there is no picture, for a reason that has been said. */
+static int close_plot(struct options *o, int bad)
+{
+	int err;
+
 	if (o->format == PNG)
-		fclose(out);
-	err = newfile_close(&new, !bad);
+		bad = converter_end(&o->converter, o->path, bad);
+	err = newfile_close(&o->new, !bad);
 	return err && !bad ? complain("writing %s: %s", o->path, newfile_error(err)) : bad;
 }
 
@@ -277,7 +262,8 @@ static int write_all(struct options *o, struct plot *p)
 	settle_axes(o, p);
 	p->what = o->surface && o->mixed ? "all windows above their thresholds" : o->series;
 	if (o->path)
-		err = write_plot(o, p);
+		err = close_plot(o, write_plot(o, p));
+	o->drawn = true;
 	p->what = o->series;
 	if (!err && !(o->path && !strcmp(o->path, STDOUT)) && !output_open(&table)) {
 		output_ready(&table, &r);
@@ -301,6 +287,8 @@ static int plot(struct options *o, char **path, uint32_t n)
 	}
 	if (!err)
 		err = write_all(o, &p);
+	if (o->path && !o->drawn)
+		close_plot(o, -1);
 	for (uint32_t i = 0; i < p.nfiles; i++) {
 		if (p.file[i].hist.nbuckets)
 			hist_free(&p.file[i].hist);
@@ -347,9 +335,10 @@ int cmd_plot(int argc, char **argv)
 	if (settle_format(&o))
 		return EXIT_ERROR;
 	guard_reader(o.memory, o.path);
-	if (o.format != PNG)
-		guard_alone();
 	if (o.path && !strcmp(o.path, "-"))
 		o.path = STDOUT;
+	if (o.path && open_plot(&o))
+		return EXIT_ERROR;
+	guard_alone();
 	return plot(&o, argv + 1, operands);
 }

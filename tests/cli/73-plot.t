@@ -83,8 +83,22 @@ ok(all(abs(sum(f["percent"]) - 100) < 5 for f in data["files"])
 if shutil.which("rsvg-convert"):
     plot("a.rec", "-o", "x.png")
     ok(open("x.png", "rb").read(8) == b"\x89PNG\r\n\x1a\n", ".png: is one")
+    os.unlink("x.png")
+    r = culprit("plot", "/dev/null", "-o", "x.png")
+    ok(r.rc == 1 and r.err.count("\n") == 1 and not os.path.exists("x.png"),
+       ".png of no recording: one line, and no file", r)
 else:
     skip(".png", "needs rsvg-convert (librsvg2-bin)")
+os.mkdir("bin")
+for says, code in ((">&2 printf 'no\\033[1mroom\\nmore'", 1), ("exec <&-; sleep 0.2", 7)):
+    with open("bin/rsvg-convert", "w") as f:
+        f.write(f"#!/bin/sh\n{says}\nexit {code}\n")
+    os.chmod("bin/rsvg-convert", 0o755)
+    r = culprit("plot", "a.rec", "-o", "x.png", prefix=("env", "PATH=bin:" + os.environ["PATH"]))
+    ok(r.rc == 1 and r.err.count("\n") == 1 and "\33" not in r.err
+       and ("room" in r.err) == (code == 1) and "rsvg-convert could not write x.png" in r.err
+       and not os.path.exists("x.png"),
+       f"a converter that ends with {code}: one line, and no file", r)
 for args in (), ("--log", "xy"), ("--percentiles",), ("--surface",):
     plot("a.rec", HOSTILE, "-f", "gnuplot", "-o", "script", *args)
     if shutil.which("gnuplot"):

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/converter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "base/say.h"
+
+static void close_both(const int pipe[2])
+{
+	close(pipe[0]);
+	close(pipe[1]);
+}
+
+static int spawn(struct converter *c, FILE *png, const int in[2], const int said[2])
+{
+	/* twice as many dots, for today's screens */
+	char *const argv[] = {"rsvg-convert", "--zoom=2", "--format=png", NULL};
+	posix_spawn_file_actions_t actions;
+	int err;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, fileno(png), STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, said[1], STDERR_FILENO);
+	err = posix_spawnp(&c->pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return err ? complain("PNG needs rsvg-convert: apt-get install librsvg2-bin, or write an "
+			      ".svg")
+		   : 0;
+}
+
+int converter_start(struct converter *c, FILE *png)
+{
+	int in[2], said[2];
+
+	if (pipe2(in, O_CLOEXEC))
+		return complain("cannot make a pipe: %s", strerror(errno));
+	if (pipe2(said, O_CLOEXEC)) {
+		close_both(in);
+		return complain("cannot make a pipe: %s", strerror(errno));
+	}
+	if (spawn(c, png, in, said)) {
+		close_both(in);
+		close_both(said);
+		return -1;
+	}
+	signal(SIGPIPE, SIG_IGN); /* the program may end before it has read all */
+	close(in[0]);
+	close(said[1]);
+	c->said = said[0];
+	c->svg = fdopen(in[1], "w");
+	if (c->svg)
+		return 0;
+	close(in[1]);
+	converter_end(c, "", true);
+	return complain("out of memory");
+}
+
+int converter_end(struct converter *c, const char *path, bool give_up)
+{
+	bool whole = !c->svg || (!fflush(c->svg) && !ferror(c->svg));
+	char why[200] = "", line[4 * sizeof(why) + 1];
+	int status = -1;
+	ssize_t n;
+
+	if (c->svg)
+		fclose(c->svg);
+	n = read(c->said, why, sizeof(why) - 1); /* until it ends, or complains */
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	close(c->said);
+	if (give_up || (whole && !status))
+		return give_up ? -1 : 0;
+	why[n > 0 ? n : 0] = '\0';
+	why[strcspn(why, "\n")] = '\0';
+	return complain("rsvg-convert could not write %s%s%s; an .svg or .html needs no other "
+			"program",
+			path, why[0] ? ": " : "", escape_text(why, SIZE_MAX, line, sizeof(line)));
+}
