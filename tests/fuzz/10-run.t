@@ -17,6 +17,11 @@ mkdir "$work/recording" && "${BUILD:-build}/golden" "$work/recording" >/dev/null
 	echo "Bail out! golden failed"
 	exit 1
 }
+mkdir "$work/joined" # a guest, and its host
+for guest in guest guests; do
+	cat "$work/recording/vm.$guest" "$work/recording/vm.host" >"$work/joined/$guest"
+done
+# Without -entropic=0 half of the time goes into the choice of what to mutate.
 for source in tests/fuzz/fuzz_*.c; do
 	name=$(basename "$source" .c)
 	name=${name#fuzz_}
@@ -33,7 +38,7 @@ for source in tests/fuzz/fuzz_*.c; do
 	mkdir -p "$found"
 	# shellcheck disable=SC2086 # an option or nothing
 	if FUZZ_COUNTS=$counts ASAN_OPTIONS=quarantine_size_mb=16 "$fuzz/fuzz_$name" \
-		-max_total_time="${FUZZ_S:-3}" $seed -max_len=8192 -timeout=60 \
+		-max_total_time="${FUZZ_S:-3}" $seed -max_len=12288 -timeout=60 -entropic=0 \
 		-malloc_limit_mb=256 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
 		-close_fd_mask=3 $dict -artifact_prefix="$fuzz/$name-" \
 		"$found" "$seeds" >"$work/said" 2>&1; then

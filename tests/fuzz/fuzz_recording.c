@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads any bytes as a recording, and feeds the result to each of its readers: reports in all
  * formats, of one and of several, audits, comparisons with itself, plots. Nothing crashes, the sums
- * hold. Mutations work on the contents of chunks: they are unpacked before, and get their lengths
- * and checksums after. Bytes 12 to 15 of the file, which mean nothing else, choose the part to read
+ * hold. Bytes 12 to 15 of the file, which mean nothing else, choose the part to read
  * (12, 13), the reader (14) and its options (15). */
 #include <assert.h>
 #include <fcntl.h>
@@ -12,14 +11,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "audit/advise.h"
 #include "audit/audit.h"
+#include "chunks.h"
 #include "count.h"
 #include "model/diff.h"
-#include "recording/format.h"
-#include "recording/pack.h"
 #include "recording/read.h"
 #include "render/audit.h"
 #include "render/diff.h"
@@ -28,95 +25,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
 /* ---- mutations ---- */
 
-static uint32_t get32(const uint8_t *at)
-{
-	return at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
-static void put32(uint8_t *at, uint32_t v)
-{
-	for (int i = 0; i < 4; i++)
-		at[i] = v >> 8 * i;
-}
-
-static void put_chunk_head(uint8_t *at, uint32_t len)
-{
-	memcpy(at, CHUNK_MARK, 4);
-	put32(at + 8, len);
-	put32(at + 12, len);
-	put32(at + 16, crc32(0, at + CHUNK_HEAD, len));
-	put32(at + 20, crc32(0, at, CHUNK_HEAD - 4));
-}
-
-/* Copies with chunks uncompressed, as many as fit; skips one that it does not understand. */
-static size_t unpack_all(const uint8_t *from, size_t size, uint8_t *to, size_t room)
-{
-	static struct unpacker *unpacker;
-	size_t at = FILE_HEAD, n = FILE_HEAD;
-
-	if (!unpacker)
-		unpacker = unpacker_new();
-	if (!unpacker || size < FILE_HEAD || room < FILE_HEAD)
-		return 0;
-	memcpy(to, from, FILE_HEAD);
-	while (size - at >= CHUNK_HEAD && room - n >= CHUNK_HEAD) {
-		uint32_t stored = get32(from + at + 8), len = get32(from + at + 12);
-
-		if (stored > len || stored > size - at - CHUNK_HEAD || len > room - n - CHUNK_HEAD)
-			break;
-		memcpy(to + n, from + at, CHUNK_HEAD);
-		if (stored == len)
-			memcpy(to + n + CHUNK_HEAD, from + at + CHUNK_HEAD, len);
-		else if (unpack(unpacker, to + n + CHUNK_HEAD, len, from + at + CHUNK_HEAD, stored))
-			break;
-		put_chunk_head(to + n, len);
-		at += CHUNK_HEAD + stored;
-		n += CHUNK_HEAD + len;
-	}
-	return n;
-}
-
-/* Repairs chunks: each mark begins a chunk that lasts to the next one. */
-static void repair(uint8_t *data, size_t size)
-{
-	size_t start = FILE_HEAD;
-
-	if (size < FILE_HEAD)
-		return;
-	memcpy(data, FILE_MAGIC, 8);
-	put32(data + 8, 1 + data[8] % FORMAT_MAJOR);
-	while (size - start >= CHUNK_HEAD) {
-		size_t end = start + CHUNK_HEAD;
-
-		while (end < size && (size - end < 4 || memcmp(data + end, CHUNK_MARK, 4) != 0))
-			end++;
-		put_chunk_head(data + start, end - start - CHUNK_HEAD);
-		start = end;
-	}
-}
-
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
-	uint8_t *unpacked = malloc(max_size);
-	size_t n = unpacked ? unpack_all(data, size, unpacked, max_size) : 0;
-
-	if (n > FILE_HEAD) {
-		memcpy(data, unpacked, n);
-		size = n;
-	}
-	free(unpacked);
-	size = LLVMFuzzerMutate(data, size, max_size);
+	size = mutate_recording(data, size, max_size, seed);
 	if (size >= FILE_HEAD && seed % 4 == 0) { /* choice of the output, and its options */
 		data[14] = seed >> 8;
 		data[15] = seed >> 16;
-		data[12] = seed >> 24 & 8;
+		data[12] = seed >> 24 & 15;
+		data[13] = seed >> 28;
 	}
-	if (seed % 16) /* zero leaves it damaged */
-		repair(data, size);
 	return size;
 }
 
