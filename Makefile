@@ -290,6 +290,13 @@ $(O)/tests/unit/order.o $(O)/tests/unit/test_nmi.o: SANFLAGS :=
 $(O)/tests/unit/test_order: $(O)/tests/unit/order.o $(ORDERED:%=$(O)/order/%.o)
 $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/order/tests/unit/order_notes.o
 
+# Programs that live tests start; built here, as not every machine that runs the tests has a
+# compiler.
+HELPERS := $(O)/watched $(O)/storm
+$(HELPERS): $(O)/%: tests/live/%.c src/culprit.h
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
+
 # Debian 12's cmocka does not have the names that its successors want.
 $(O)/tests/unit/%.o: ALL_CFLAGS += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
@@ -309,7 +316,8 @@ check: $(O)/.setup-check ## install what is missing, build with -Werror, run all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
-unit-tests: $(UNIT) $(O)/noise $(O)/tests/unit/report_files $(O)/golden $(O)/golden_machines
+unit-tests: $(UNIT) $(O)/noise $(HELPERS) $(O)/tests/unit/report_files $(O)/golden \
+	$(O)/golden_machines
 
 # The recordings whose reports are kept in tests/golden.
 $(O)/golden: $(O)/tests/golden/make.o $(O)/libpure.a
@@ -339,7 +347,7 @@ live: $(O)/.setup-check $(O)/.setup-peers ## the live tests, the long ones too (
 
 SOAK_S	?= 1800
 soak: $(O)/.setup-check ## storms, kills, several at once, for SOAK_S seconds (1800); prints a table
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory all $(HELPERS)
 	$(Q)SOAK_S=$(SOAK_S) BUILD=$(O) tests/live/80-soak.t
 
 oracle: $(O)/.setup-check $(O)/.setup-peers ## compare with the kernel's own trace (root; minutes)
@@ -355,8 +363,17 @@ $(O)/lab_guest: tools/lab_guest.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -static -o $@ $<
 
+# Programs of guests beside culprit and poke; and all of guests for arm64.
+lab-guest: $(O)/lab_guest $(HELPERS)
+MAKE_ARM64 = $(Q)$(MAKE) --no-print-directory lab-arm64
+lab-arm64:
+	$(Q)root=$$(tools/lab sysroot arm64) && $(MAKE) --no-print-directory ARCH=arm64 \
+		CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=$$root O=$(O)/arm64 all lab-guest
+
 lab: $(O)/.setup-check $(O)/.setup-lab ## test in Debian's kernels under QEMU; KERNELS="6.1 6.12-rt"
-	$(Q)$(MAKE) --no-print-directory all $(O)/lab_guest
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-readers
+	$(Q)$(MAKE) --no-print-directory all lab-guest
+	$(if $(KERNELS),$(if $(findstring :arm64,$(KERNELS)),$(MAKE_ARM64)),$(MAKE_ARM64))
 	$(Q)BUILD=$(O) flock /tmp tools/lab table $(KERNELS)
 	$(Q)LONG=1 tests/check $(O) vm
 
@@ -401,6 +418,9 @@ $(O)/kubernetes: tests/package/schemas.txt $(O)/.setup-readers
 FUZZ	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_S	?= 60
 FUZZ_SAN := address,undefined -fno-sanitize-recover=all
+# A call for each comparison would take a third of the time, and words of the formats are in the
+# dictionaries.
+FUZZ_COVERAGE := -fno-sanitize-coverage=trace-cmp
 FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(PURE_SRC) $(MADE_SRC))
 FUZZ_LIB = $(wildcard $(shell $(CLANG) -print-resource-dir)/lib/linux/libclang_rt.fuzzer-*.a)
 $(O)/fuzz/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfetto.pb-c.h
@@ -409,6 +429,7 @@ $(O)/fuzz/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfetto.pb-c.h
 	$(Q)$(CLANG) $(filter-out $(HARDEN),$(ALL_CFLAGS)) \
 		-fsanitize=fuzzer-no-link,$(FUZZ_SAN) $(FUZZ_COVERAGE) -MMD -MP -c $< -o $@
 $(O)/fuzz/fuzz_reports: $(O)/fuzz/src/collect/reports.o
+$(O)/fuzz/fuzz_joined: $(O)/fuzz/src/cmd/joined.o
 $(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBPURE)
@@ -418,9 +439,6 @@ fuzz: $(O)/.setup-check ## fuzz the readers of what others wrote, each for FUZZ_
 	$(Q)$(MAKE) --no-print-directory $(FUZZ) $(O)/golden
 	$(Q)FUZZ_S=$(FUZZ_S) tests/check $(O) fuzz
 
-# A call for each comparison would take a third of the time, and words of the formats are in the
-# dictionaries.
-FUZZ_COVERAGE := -fno-sanitize-coverage=trace-cmp
 check-all: ## all tests, also in clean Debians and all kernels, pokes, fuzzing (root; hours)
 	$(Q)tests/check-all $(O)
 
@@ -429,7 +447,6 @@ bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minu
 	-$(Q)tools/setup linux-perf bpftrace libbpf-tools trace-cmd
 	$(Q)$(MAKE) --no-print-directory all $(O)/bench $(O)/noise $(O)/lab_guest \
 		$(O)/golden_machines
-$(O)/fuzz/fuzz_joined: $(O)/fuzz/src/cmd/joined.o
 	$(Q)tests/bench/run $(O)
 
 $(O)/bpf/ring.bpf.o $(O)/bpf/floor.bpf.o: $(O)/bpf/%.bpf.o: tests/bench/%.bpf.c | $(O)/.setup-run
@@ -526,6 +543,7 @@ help: ## this list
 PARTS_NOW := $(PURE_OBJ) $(LIVE_OBJ) $(BPF_OBJ) $(BENCH_OBJ) $(BENCH_BPF)
 $(shell echo '$(PARTS_NOW)' | cmp -s - $(PARTS_FILE) || echo '$(PARTS_NOW)' > $(PARTS_FILE))
 
-.PHONY: all run check dist deb rpm image live check-san check-browser check-roots check-package \
+.PHONY: all run check dist deb rpm image live lab-guest lab-arm64 check-san check-browser \
+	check-roots check-package \
 	check-cross check-all lab fuzz golden pictures accuracy oracle prove soak unit-tests bench \
 	lint fmt install uninstall clean help

@@ -86,6 +86,12 @@ def same_terminal(how, last=True):
         f"{how}: the terminal's settings are as before")
 
 
+def tops():
+    """The processes of top that run."""
+    return [pid for pid, _ in lib.marked()
+            if lib.read(f"/proc/{pid}/cmdline").startswith(CULPRIT + "\0top\0")]
+
+
 r = culprit("top", "-c", str(cpu))
 ok(r.rc == 1 and "needs a terminal" in r.err and r.err.count("\n") == 1,
    "without a terminal one line says so", r)
@@ -136,19 +142,11 @@ try:
     for name, sig in (("SIGINT", signal.SIGINT), ("SIGTERM", signal.SIGTERM),
                       ("SIGQUIT", signal.SIGQUIT)):
         start("--no-trace")
-        pids = [p for p in subprocess.run(["pgrep", "-f", f"^{CULPRIT} top"], capture_output=True,
-                                          text=True).stdout.split()]
-        os.kill(int(min(pids, key=int)), sig)
+        os.kill(min(tops()), sig)
         same_terminal(name, sig != signal.SIGQUIT)
     start("--no-trace")
     tmux("kill-session", "-t", "t")
-    deadline = time.monotonic() + 15
-    left = "?"
-    while left and time.monotonic() < deadline:
-        left = subprocess.run(["pgrep", "-f", f"^{CULPRIT} top"], capture_output=True,
-                              text=True).stdout
-        time.sleep(0.05)
-    is_(left, "", "a closed terminal: nothing is left running")
+    is_(lib.await_gone(tops, 15), [], "a closed terminal: nothing is left running")
 finally:
     noise.terminate()
     lib.finish(noise, 20)

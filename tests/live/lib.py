@@ -125,6 +125,14 @@ def with_readers():
         os.execv(python, [python, os.path.abspath(sys.argv[0])])
 
 
+def helper(name):
+    """A program of the build that is no part of culprit."""
+    path = os.path.join(BUILD, name)
+    if not os.path.exists(path):
+        skip_all(f"no {path}: make unit-tests builds it", required=True)
+    return path
+
+
 def read(path):
     """A small file, or ""."""
     try:

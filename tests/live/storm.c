@@ -90,7 +90,7 @@ static void futex(void)
 {
 	pthread_t t;
 
-	pthread_create(&t, NULL, play, &t);
+	pthread_create(&t, NULL, play, (void *)&turn);
 	play(NULL);
 }
 
