@@ -14,7 +14,7 @@
 #include "recording/index.h"
 #include "recording/pack.h"
 
-#define INDEXED_LANES 64 /* of recordings whose index is mended */
+#define INDEXED_LANES 64 /* recordings of more keep a wrong index */
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
@@ -133,7 +133,7 @@ static size_t mend_indexes(uint8_t *data, size_t size, size_t max_size)
 	return size;
 }
 
-/* Where the chunk of the head ends; 0: there is none at the begin. */
+/* The end of the head's chunk; 0: there is none at the begin. */
 static size_t head_end(const uint8_t *data, size_t size)
 {
 	size_t end = size < FILE_HEAD + CHUNK_HEAD ? 0 : FILE_HEAD + CHUNK_HEAD + get32(data + 24);

@@ -23,7 +23,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
-/* Where the host's recording begins; `size`: there is none. */
+/* The begin of the host's recording; `size`: there is none. */
 static size_t host_at(const uint8_t *data, size_t size)
 {
 	const uint8_t *p = size > FILE_HEAD ? memmem(data + FILE_HEAD, size - FILE_HEAD, FILE_MAGIC,
