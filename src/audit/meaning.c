@@ -312,6 +312,8 @@ void name_meaning(const char *name, struct meaning *m)
 		s.function = NULL;
 		m->cause = cause_of(&s);
 	}
+	if (!m->cause && bracketed) /* "[throttled]", which no thread is called */
+		m->cause = word_meaning(name);
 	m->cause = m->cause ? m->cause : cause_of_name(m->who);
 	m->cause = m->cause ? m->cause : word_meaning(m->who);
 	if (!m->cause && !strncmp(name, "syscall ", 8))

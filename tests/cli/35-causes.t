@@ -211,6 +211,10 @@ for name, cause in (("vmstat_update", "K01"), ("k01", "K01"), ("TIMER", "S01"), 
                     ("local_timer > tick_nohz_handler", "T01"),
                     ("[ksoftirqd/1]", "S08"), ("python3 [4242]", "K34"), ("irq 9999", "I01"),
                     ("edge", "G12"), ("steal", "H14"),
+                    ("throttled", "T09"), ("CPU quota", "T09"), ("[throttled]", "T18"),
+                    ("syscall", "F08"), ("syscall getppid", "F08"), ("the call itself", "G11"),
+                    ("timer late, or exit from idle", "G11"),
+                    ("the message's way, or its sender late", "G11"),
                     ("tcp_orphan_update", "T27"), ("do_sys_openat2", "G10"),
                     ("some_unheard_of_timer", "G01")):
     r = culprit("explain", name)
