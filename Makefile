@@ -200,7 +200,7 @@ $(O)/src/cmd/version.o: $(COMMIT_FILE)
 
 # The cause book.
 CAUSES	:= $(wildcard src/audit/causes/*.cause)
-PROVEN	:= src/audit/causes/proven
+PROVEN	:= src/audit/causes/proven src/audit/causes/unproven
 $(O)/causes.c: tools/causes.awk $(CAUSES) $(PROVEN)
 	$(call say,AWK,$@)
 	$(Q)LC_ALL=C awk -f tools/causes.awk $(CAUSES) $(PROVEN) > $@

@@ -18,7 +18,8 @@
 #	files GLOB VALUE	all files of these names
 #	thread CPUS		where the thread {pid} may run
 #
-# A last file called proven has lines of an id and a kernel: there the fix was proven.
+# A file called proven behind them has lines of an id and a kernel: there the fix was proven; a last
+# one called unproven lines of an id and the reason why the lab cannot make that noise.
 # Every mistake is reported with file and line, all of them
 # at once. Plain POSIX awk: the build needs no other language.
 
@@ -205,6 +206,16 @@ FNR == 1 {
 	file = FILENAME
 }
 
+# Causes that cannot be proven in the lab: the id and the reason.
+FILENAME ~ /unproven$/ {
+	if (/^#/ || /^$/)
+		next
+	if (NF < 2 || !(($1, "id") in value) || ($1, "proven") in value)
+		refuse(FNR, "this is the id of a cause without a proof, and a reason")
+	value[$1, "unproven"] = substr($0, length($1) + 2)
+	next
+}
+
 # Proofs: the id of a cause and a kernel on which its fix was proven.
 FILENAME ~ /proven$/ {
 	if (/^#/ || /^$/)
@@ -280,7 +291,7 @@ END {
 	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n"
 	print "const struct cause causes[] = {"
 	nfields = split("id title what why confirm fix advice otherwise save undo since cost " \
-		"source proven", field_order, " ")
+		"source proven unproven", field_order, " ")
 	for (g = 1; g <= length(groups); g++)
 		for (i = 0; i < 100; i++) {
 			id = sprintf("%s%02d", substr(groups, g, 1), i)

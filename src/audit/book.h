@@ -45,6 +45,8 @@ struct cause {
 	/* Kernels, "6.12, 6.12-rt", on which `make prove` has run the command as it is printed: the
 	 * noise ended, and came back with the undo. NULL: none. */
 	const char *proven;
+	/* Reason why the lab cannot make its noise; NULL: nobody has said that it cannot. */
+	const char *unproven;
 	const char *source; /* kernel file and symbol, or document */
 };
 /* Placeholders like {cpus} in confirm, fix, advice, otherwise, save, undo and in the knob's path

@@ -29,7 +29,7 @@ struct field {
 	bool command; /* the whole text is a command */
 };
 
-#define FIELDS 13
+#define FIELDS 14
 #define LEGEND 512
 
 /* The texts of an entry as printed; release them with free_fields. */
@@ -68,6 +68,7 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 		{"cost", "cost", c->cost, false},
 		{"since", "kernels", c->since, false},
 		{"proven", "proven", c->proven ? proven : NULL, false},
+		{"unproven", "not proven", c->unproven ? proven : NULL, false},
 		{"source", "source", c->source, false},
 	};
 
@@ -77,6 +78,8 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 			"on Debian's %s, in a guest: the command, as printed, ended the noise, and "
 			"its undo brought it back",
 			c->proven);
+	else if (c->unproven)
+		snprintf(proven, sizeof(proven), "the lab cannot make this noise: %s", c->unproven);
 	f->legend[0] = 0;
 	for (char *at = f->note; x->note[0] && *at; at++)
 		*at = *at == '`' ? '\'' : *at; /* a backquote marks commands */

@@ -102,16 +102,24 @@ for text, line, message in (
 
 with tempfile.TemporaryDirectory() as place:
     for name, text in (("a.cause", KNOB), ("proven", "# a comment\nT01 6.12\nT01 7.3\n"),
-                       ("wrong/proven", "T02 6.12\nT01\n")):
+                       ("unproven", "T01 no guest has it\n"),
+                       ("wrong/proven", "T02 6.12\nT01\n"),
+                       ("wrong/unproven", "T02 x\nT01\n")):
         os.makedirs(os.path.dirname(os.path.join(place, name)), exist_ok=True)
         with open(os.path.join(place, name), "w", encoding="ascii") as f:
             f.write(text)
-    right, wrong = (subprocess.run(["awk", "-f", os.path.join(lib.ROOT, "tools/causes.awk"),
-                                    "a.cause", name], capture_output=True, text=True, cwd=place)
-                    for name in ("proven", "wrong/proven"))
+    right, wrong, cannot, wrongly, both = (
+        subprocess.run(["awk", "-f", os.path.join(lib.ROOT, "tools/causes.awk"), "a.cause",
+                        *names.split()], capture_output=True, text=True, cwd=place)
+        for names in ("proven", "wrong/proven", "unproven", "wrong/unproven", "proven unproven"))
 ok(right.returncode == 0 and '.proven = "6.12, 7.3",' in right.stdout, "proofs have kernels", right)
 is_((wrong.returncode, wrong.stderr.count("a proof is the id of a cause with a knob")), (1, 2),
     "a proof of something else is refused")
+ok(cannot.returncode == 0 and '.unproven = "no guest has it",' in cannot.stdout,
+   "where there can be none is the reason", cannot)
+is_([(r.returncode, r.stderr.count("this is the id of a cause without a proof"))
+     for r in (wrongly, both)], [(1, 2), (1, 1)],
+    "which is refused of another, and of a proven one")
 
 # ---- explain ----
 
