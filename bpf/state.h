@@ -68,6 +68,13 @@ static inline __attribute__((always_inline)) __u32 record_place(const struct rec
 	return (r->id + 31 * r->kind + 7 * r->mark) % SAME_PLACES;
 }
 
+/* A change of the CPU's frequency. */
+struct khz_report {
+	__u64 at_ns;
+	__u32 khz, unused;
+};
+#define KHZ_REPORTS 64 /* changes between two visits of the reader, at most */
+
 /* A run of the kernel's timer: when it was due, and when it came; the sequences before it was due,
  * and then. */
 struct tick {
@@ -127,6 +134,7 @@ struct cpu_state {
 	__u64 switches;     /* times that the sampler was switched out */
 	__u64 khz_changes;  /* frequency changes of the CPU since the reader reset these to 0 */
 	__u32 khz_min, khz_max;
+	struct khz_report khz_report[KHZ_REPORTS]; /* the newest changes */
 	/* Times of a sampler that sleeps (sleeper.bpf.c): when the timer that woke it last began to
 	 * run, and when the sampler got the CPU after that. */
 	__u64 timer_ns, came_ns;
@@ -154,7 +162,8 @@ _Static_assert(__builtin_offsetof(struct probe_state, same) == 184, "no padding"
 _Static_assert(__builtin_offsetof(struct cpu_state, thread) == 24, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, head) == 96, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, khz_changes) == 176, "no padding");
-_Static_assert(__builtin_offsetof(struct cpu_state, own) == 224 + TICKS * 48, "no padding");
+_Static_assert(__builtin_offsetof(struct cpu_state, own) == 224 + KHZ_REPORTS * 16 + TICKS * 48,
+	       "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, tail) % 4096 == 0, "the reader's page");
 _Static_assert(__builtin_offsetof(struct cpu_state, ring) ==
 		       __builtin_offsetof(struct cpu_state, tail) + 4096,

@@ -72,6 +72,7 @@ static int begin(void *run)
 		if (t->state) {
 			t->unpaired_before = t->state->unpaired;
 			t->state->khz_changes = t->state->khz_min = t->state->khz_max = 0;
+			t->khz_read = 0;
 		}
 	}
 	read_steal(c);

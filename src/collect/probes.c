@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/chosen.h"
+#include "collect/hook.h"
 #include "collect/host.h"
 #include "collect/irq_vectors.h"
 #include "collect/kernel.h"
@@ -27,7 +28,7 @@ struct probes {
 	struct cpus targets;
 	struct states states;
 	bool osnoise;                  /* wants the events of osnoise */
-	enum sleeper sleeper;          /* sleeper on the targets */
+	enum sleeper sleeper;          /* the one that sleeps on the targets */
 	const struct watched *watched; /* NULL: a sampler; set while loading */
 	struct bpf_link *link[PROBES_MAX];
 	uint32_t nlinks;
@@ -48,61 +49,6 @@ static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va
 	return 0;
 }
 
-/* Number of arguments that the programs read, where it is more than one. */
-static int args_needed(const char *name)
-{
-	static const struct {
-		const char *name;
-		int args;
-	} needs[] = {{"sched_switch", 3},       {"nmi_handler", 3},
-		     {"tlb_flush", 2},          {"page_fault_user", 3},
-		     {"irq_handler_exit", 2},   {"tasklet_entry", 2},
-		     {"csd_function_entry", 2}, {"csd_queue_cpu", 4},
-		     {"ipi_send_cpu", 3},       {"workqueue_queue_work", 3},
-		     {"tick_stop", 2},          {"cpu_frequency", 2},
-		     {"sched_migrate_task", 2}, {"task_rename", 2},
-		     {"sched_process_fork", 2}, {"irq_noise", 4},
-		     {"softirq_noise", 3},      {"thread_noise", 3},
-		     {"nmi_noise", 2}};
-
-	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
-		if (!strcmp(needs[i].name, name))
-			return needs[i].args;
-	return 1;
-}
-
-/* Returns "tp_btf/NAME", "fentry/NAME" or "fexit/NAME". */
-static const char *hook_of(const struct bpf_program *prog)
-{
-	const char *slash = strchr(bpf_program__section_name(prog), '/');
-
-	return slash ? slash + 1 : "";
-}
-
-static bool is_function_hook(const struct bpf_program *prog)
-{
-	const char *section = bpf_program__section_name(prog);
-
-	return strstr(section, "fentry/") || strstr(section, "fexit/");
-}
-
-/* Run by hand, and attached to nothing. */
-static bool is_ticker(const struct bpf_program *prog)
-{
-	return !strcmp(bpf_program__section_name(prog), "syscall");
-}
-
-static bool hook_exists(const struct bpf_program *prog, const struct kernel *k)
-{
-	const char *name = hook_of(prog);
-
-	if (is_ticker(prog)) /* loading it tells */
-		return true;
-	if (is_function_hook(prog))
-		return kernel_function_takes_programs(k, name);
-	return kernel_tracepoint_args(k, name) >= args_needed(name);
-}
-
 static void miss(struct probes *p, const char *name)
 {
 	if (p->nmissing < PROBES_MAX)
@@ -116,11 +62,11 @@ static bool is_wanted(const struct probes *p, const struct bpf_program *prog,
 	const char *name = bpf_program__name(prog);
 	bool watch = !strncmp(name, "watch_", strlen("watch_"));
 
-	if (strstr(hook_of(prog), "_noise"))
+	if (strstr(hook_place(prog), "_noise"))
 		return p->osnoise;
 	if (!strncmp(name, "sleeper_", strlen("sleeper_")))
 		return p->sleeper == SLEEPER_THREAD;
-	if (is_ticker(prog))
+	if (hook_is_ticker(prog))
 		return p->sleeper == SLEEPER_KERNEL;
 	if (!p->watched)
 		return !watch;
@@ -149,10 +95,10 @@ int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state
 	skel = culprit_bpf__open();
 	bpf_object__for_each_program(prog, skel ? skel->obj : NULL)
 	{
-		if (irq_vectors_replace(hook_of(prog)) || is_ticker(prog))
+		if (irq_vectors_replace(hook_place(prog)) || hook_is_ticker(prog))
 			continue;
-		tell(ctx, hook_of(prog),
-		     is_function_hook(prog) && missing[0] ? HOOK_NOT_KNOWN
+		tell(ctx, hook_place(prog),
+		     hook_is_function(prog) && missing[0] ? HOOK_NOT_KNOWN
 		     : hook_exists(prog, k)               ? HOOK_THERE
 							  : HOOK_ABSENT);
 	}
@@ -173,8 +119,8 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 		bool there = hook_exists(prog, k);
 
 		bpf_program__set_autoload(prog, there);
-		if (!there && !irq_vectors_replace(hook_of(prog)))
-			miss(p, hook_of(prog));
+		if (!there && !irq_vectors_replace(hook_place(prog)))
+			miss(p, hook_place(prog));
 	}
 	p->skel->rodata->unknown_nmi_seen = bpf_program__autoload(p->skel->progs.unknown_nmi);
 }
@@ -336,15 +282,15 @@ int probes_attach(struct probes *p)
 	{
 		struct bpf_link *link;
 
-		if (!bpf_program__autoload(prog) || is_ticker(prog))
+		if (!bpf_program__autoload(prog) || hook_is_ticker(prog))
 			continue;
 		link = bpf_program__attach(prog);
-		if (!link && is_function_hook(prog)) {
-			miss(p, hook_of(prog));
+		if (!link && hook_is_function(prog)) {
+			miss(p, hook_place(prog));
 			continue;
 		}
 		if (!link)
-			return complain("cannot attach to tracepoint %s: %s", hook_of(prog),
+			return complain("cannot attach to tracepoint %s: %s", hook_place(prog),
 					strerror(errno));
 		p->link[p->nlinks++] = link;
 	}

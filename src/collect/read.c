@@ -185,6 +185,23 @@ static void make_room(struct collect *c, uint32_t i, uint64_t since, bool steady
 			     &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = since});
 }
 
+/* Takes the changes of the CPU's frequency that came since the last visit. A place that is written
+ * meanwhile is of a change to come, or lost. */
+static void read_khz(struct collect *c, struct target *t)
+{
+	uint64_t now = t->state ? __atomic_load_n(&t->state->khz_changes, __ATOMIC_ACQUIRE) : 0;
+
+	if (!c->began)
+		return;
+	if (now - t->khz_read > KHZ_REPORTS)
+		t->khz_read = now - KHZ_REPORTS;
+	for (; t->khz_read < now; t->khz_read++) {
+		const struct khz_report *r = &t->state->khz_report[t->khz_read % KHZ_REPORTS];
+
+		khz_add(&c->view->cpu[t->index].khz, r->at_ns, r->khz);
+	}
+}
+
 /* Reads hiccups first, then records: when a hiccup is visible, so are all its records. */
 void read_target(struct collect *c, uint32_t i)
 {
@@ -202,6 +219,7 @@ void read_target(struct collect *c, uint32_t i)
 	} while (more);
 	if (c->began)
 		drain(c, i);
+	read_khz(c, t);
 }
 
 void read_all(struct collect *c)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The head of a report: the machine, the run, and what a reader must know before any figure. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/units.h"
@@ -97,4 +98,78 @@ uint32_t report_lengths(const struct hist *hiccups, struct report_length length[
 			length[n++] = (struct report_length){
 				lengths[i].name, hist_percentile(hiccups, lengths[i].p)};
 	return n;
+}
+
+/* ---- frequencies ---- */
+
+#define KHZ_SHOWN  4
+#define CPUS_SHOWN 5
+
+char *report_frequency(const struct view *v, uint32_t index, char buf[REPORT_FREQUENCY])
+{
+	const struct cpu *c = &v->cpu[index];
+	char count[32];
+	int n;
+
+	buf[0] = '\0';
+	if (!c->khz_changes && v->run.windows && v->run.traced && !v->run.watch)
+		strcpy(buf, "not observed: none is shown where the hardware or a host chooses it");
+	if (!c->khz_changes)
+		return buf;
+	n = snprintf(buf, REPORT_FREQUENCY, "%s time%s, from %.2f to %.2f GHz",
+		     format_count(c->khz_changes, count, sizeof(count)),
+		     c->khz_changes == 1 ? "" : "s", c->khz_min / 1e6, c->khz_max / 1e6);
+	for (uint32_t i = 0; i < c->khz.n && i < KHZ_SHOWN && n < REPORT_FREQUENCY; i++)
+		n += snprintf(buf + n, REPORT_FREQUENCY - n, "%s %+.6f s %.2f", i ? "," : ":",
+			      (double)(int64_t)(c->khz.row[i].at_ns - v->run.started_ns) /
+				      NSEC_PER_SEC,
+			      c->khz.row[i].khz / 1e6);
+	if (c->khz_changes > KHZ_SHOWN && c->khz.n && n < REPORT_FREQUENCY)
+		snprintf(buf + n, REPORT_FREQUENCY - n, ", ...");
+	return buf;
+}
+
+/* The CPU with the most changes of those that have fewer than `below`, or as many and come later
+ * than `after`; ncpus: none. */
+static uint32_t next_changed(const struct view *v, uint64_t below, uint32_t after)
+{
+	uint32_t most = v->ncpus;
+
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		uint64_t n = v->cpu[i].khz_changes;
+
+		if (!n || n > below || (n == below && i <= after))
+			continue;
+		if (most == v->ncpus || n > v->cpu[most].khz_changes)
+			most = i;
+	}
+	return most;
+}
+
+char *report_frequencies(const struct view *v, char buf[REPORT_FREQUENCY])
+{
+	uint32_t cpus = 0, at = v->ncpus, shown;
+	uint64_t all = 0;
+	char count[32];
+	int n;
+
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		all += v->cpu[i].khz_changes;
+		cpus += v->cpu[i].khz_changes != 0;
+	}
+	if (!all || v->ncpus < 2 || v->run.watch)
+		return buf;
+	n = snprintf(buf, REPORT_FREQUENCY,
+		     "%s on %u CPU%s:", format_count(all, count, sizeof(count)), cpus,
+		     cpus == 1 ? "" : "s");
+	for (shown = 0; shown < cpus && shown < CPUS_SHOWN; shown++) {
+		at = next_changed(v, shown ? v->cpu[at].khz_changes : UINT64_MAX, at);
+		n += snprintf(buf + n, REPORT_FREQUENCY - n, "%s cpu %u %s", shown ? "," : "",
+			      v->cpu[at].number,
+			      format_count(v->cpu[at].khz_changes, count, sizeof(count)));
+	}
+	if (shown < cpus)
+		snprintf(buf + n, REPORT_FREQUENCY - n, ", ...");
+	return buf;
 }

@@ -50,6 +50,7 @@ void cpu_clear(struct cpu *c)
 		hist_free(&c->series[i].hist);
 	free(c->series);
 	free(c->closure);
+	khz_free(&c->khz);
 	c->series = NULL;
 	c->closure = NULL;
 	c->nseries = c->nclosure = 0;

@@ -10,6 +10,7 @@
 #include "base/texts.h"
 #include "model/facts.h"
 #include "model/finding.h"
+#include "model/frequency.h"
 #include "model/groups.h"
 #include "model/series.h"
 #include "model/shown.h"
@@ -148,7 +149,8 @@ struct cpu {
 	char verdict[1000];
 	/* Frequency in the window; 0: none was seen. */
 	uint64_t khz_changes, khz_min, khz_max;
-	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
+	struct khz_changes khz; /* when */
+	const char *ended;      /* NULL: with the window; else why this CPU's window ended early */
 };
 
 struct run {
@@ -210,7 +212,7 @@ void worst_free(struct worst *w); /* frees its contents */
 const char *view_text(struct view *v, const char *text);
 void view_not_observed(struct view *v, const char *tracepoint); /* adds one that the kernel lacks */
 
-void cpu_clear(struct cpu *c); /* frees its series and closure rows */
+void cpu_clear(struct cpu *c); /* frees its series, closure rows and changes of frequency */
 
 /* Values of a series, or of hiccups for SERIES_HICCUPS: ns, or ps where *fine is set to true. NULL:
  * the CPU has none of that name. */

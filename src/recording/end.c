@@ -60,6 +60,7 @@ static const char *check_tail(struct recording *r, struct reading *in, struct ta
 		*scratch = l->index < r->view->ncpus ? r->view->cpu[l->index] : (struct cpu){0};
 		scratch->closure = NULL;
 		scratch->series = NULL;
+		scratch->khz = (struct khz_changes){0};
 		scratch->nclosure = scratch->nseries = 0;
 		why = get_lane(r, i, in, t, scratch);
 		if (t->longest_ns < scratch->observed_ns)
@@ -249,6 +250,7 @@ static void clip(struct recording *r)
 		c->observed_ns = end > begin && !run->watch ? end - begin : 0;
 		c->closure_known = false;
 		cpu_forget_series(c);
+		khz_cut(c, run->started_ns + from, run->started_ns + (to ? to : TIME_MAX));
 		hold_lost(r, i);
 	}
 	forget_lost(r->view);

@@ -92,6 +92,7 @@ static const struct field more_cpu_fields[] = {
 	F(SET, cpu, ran_on),
 	F(FLAG, cpu, ran_steal_known),
 	F(TIME, cpu, ran_steal_ns),
+	F(KHZ, cpu, khz),
 };
 
 static const struct field closure_fields[] = {

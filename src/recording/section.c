@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cpus.h"
+#include "model/frequency.h"
 #include "recording/format.h"
 
 static void put_set(struct bytes *b, const struct cpus *set)
@@ -28,6 +29,31 @@ static void get_set(struct reading *r, struct cpus *set)
 
 		if (i < CPUS_MAX / 64)
 			set->bits[i] = bits;
+	}
+}
+
+/* Writes each change by its distance from the one before. */
+static void put_khz(struct bytes *b, const struct khz_changes *c)
+{
+	uint64_t last = 0;
+
+	put_number(b, c->n);
+	for (uint32_t i = 0; i < c->n; last = c->row[i++].at_ns) {
+		put_signed(b, (int64_t)(c->row[i].at_ns - last));
+		put_number(b, c->row[i].khz);
+	}
+}
+
+static void get_khz(struct reading *r, struct khz_changes *c)
+{
+	uint64_t n = get_number(r), at = 0;
+
+	khz_free(c);
+	r->bad |= n > KHZ_CHANGES_MAX;
+	for (uint64_t i = 0; i < n && !r->bad; i++) {
+		at += (uint64_t)get_signed(r);
+		r->bad |= at > TIME_MAX;
+		khz_add(c, at, get_number(r));
 	}
 }
 
@@ -58,6 +84,9 @@ static void put_field(struct bytes *b, const struct field *f, const char *at)
 		break;
 	case FIELD_TEXT:
 		put_text(b, *(const char *const *)at, SIZE_MAX / 2);
+		break;
+	case FIELD_KHZ:
+		put_khz(b, (const struct khz_changes *)at);
 		break;
 	}
 }
@@ -112,6 +141,9 @@ static void get_field(struct reading *r, const struct field *f, char *at, struct
 	case FIELD_TEXT:
 		text = get_text(r, &len);
 		*(const char **)at = text ? texts_keep(t, text, len) : NULL;
+		break;
+	case FIELD_KHZ:
+		get_khz(r, (struct khz_changes *)at);
 		break;
 	}
 }

@@ -16,6 +16,7 @@ enum field_type {
 	FIELD_BUFFER, /* an array of char, cut to its size */
 	FIELD_SET,    /* struct cpus */
 	FIELD_TEXT,   /* const char *, kept in the texts when read */
+	FIELD_KHZ,    /* struct khz_changes */
 };
 
 struct field {

@@ -220,6 +220,7 @@ static void write_beside(const struct html *h, const struct bystanders *t)
 static void write_cpu(const struct html *h, uint32_t index)
 {
 	const struct cpu *c = &h->view->cpu[index];
+	char text[REPORT_FREQUENCY];
 	FILE *out = h->out;
 
 	fputs("<div class=\"method\"><h3>", out);
@@ -247,11 +248,9 @@ static void write_cpu(const struct html *h, uint32_t index)
 	zero_row(out, "hiccups not recorded", c->hiccups_lost);
 	if (c->hiccups_lost)
 		ns_row(out, "time in them", c->hiccups_lost_ns);
-	if (c->khz_changes) {
+	if (*report_frequency(h->view, c - h->view->cpu, text)) {
 		begin_row(out, "changes of its frequency");
-		html_count(out, c->khz_changes);
-		fprintf(out, ", %.2f to %.2f GHz", (double)c->khz_min / 1e6,
-			(double)c->khz_max / 1e6);
+		html_text(out, text);
 		end_row(out);
 	}
 	if (h->view->run.traced)

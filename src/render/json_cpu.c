@@ -118,15 +118,6 @@ static void write_bystanders(struct json *j, const struct bystanders *t)
 	json_end(j);
 }
 
-static void write_frequency(struct json *j, const struct cpu *c)
-{
-	json_object_flat(j, "frequency");
-	json_u64(j, "changes", c->khz_changes);
-	json_u64(j, "min_khz", c->khz_min);
-	json_u64(j, "max_khz", c->khz_max);
-	json_end(j);
-}
-
 /* Writes all that is known of the group; nothing for a group that is nobody's. */
 static void write_owner(struct json *j, const char *text)
 {
@@ -363,8 +354,8 @@ int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 	write_ticks(j, &c->ticks);
 	if (v->run.windows && v->run.traced && !v->run.watch)
 		write_bystanders(j, &c->bystanders);
-	if (c->khz_changes)
-		write_frequency(j, c);
+	if (v->run.traced && !v->run.watch)
+		render_frequency(j, v, c);
 	write_merged(j, &c->sources);
 	err = write_sources(j, &c->sources, &v->shown);
 	json_end(j);

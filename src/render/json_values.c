@@ -83,3 +83,24 @@ void render_series(struct json *j, const struct cpu *c)
 	}
 	json_end(j);
 }
+
+void render_frequency(struct json *j, const struct view *v, const struct cpu *c)
+{
+	if (!c->khz_changes) {
+		json_null(j, "frequency");
+		return;
+	}
+	json_object(j, "frequency");
+	json_u64(j, "changes", c->khz_changes);
+	json_u64(j, "min_khz", c->khz_min);
+	json_u64(j, "max_khz", c->khz_max);
+	json_array_flat(j, "at_ns");
+	for (uint32_t i = 0; i < c->khz.n; i++)
+		json_i64(j, NULL, (int64_t)(c->khz.row[i].at_ns - v->run.started_ns));
+	json_end(j);
+	json_array_flat(j, "khz");
+	for (uint32_t i = 0; i < c->khz.n; i++)
+		json_u64(j, NULL, c->khz.row[i].khz);
+	json_end(j);
+	json_end(j);
+}

@@ -7,6 +7,7 @@
  *   CPU 3 steal   the hypervisor's steal clock, read every 200 ms; a reading stands at the next
  *                 hiccup
  *   CPU 3 latency counters of a workload's series: the length of an outlier while it lasts, else 0
+ *   CPU 3 frequency   each change in the window
  *   CPU 0 asks    who asked for a span, with an arrow to it. The time of the request is not
  *                 recorded: it stands where the span begins
  *
@@ -76,7 +77,7 @@ static uint64_t number_of_run(const struct view *v)
 	return h & ~0xfffffULL;
 }
 
-void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter,
+void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, const char *unit,
 		    char *name)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
@@ -90,9 +91,10 @@ void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, 
 	d.has_parent_uuid = track != parent;
 	d.parent_uuid = t->run + parent;
 	d.name = name;
-	if (counter) {
-		c.has_unit = true;
+	if (unit) {
+		c.has_unit = !strcmp(unit, UNIT_NS);
 		c.unit = PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_TIME_NS;
+		c.unit_name = c.has_unit ? NULL : (char *)unit;
 		d.counter = &c;
 	}
 	packet.track_descriptor = &d;
@@ -205,13 +207,13 @@ static void emit_hiccup(struct trace *t, uint32_t index, uint64_t track, const s
 	perfetto_event(t, &e.packet);
 }
 
-static void emit_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t ns)
+void perfetto_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t value)
 {
 	struct event_parts e;
 
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, at_ns, t->run + track);
 	e.event.has_counter_value = true;
-	e.event.counter_value = ns;
+	e.event.counter_value = value;
 	perfetto_event(t, &e.packet);
 }
 
@@ -224,11 +226,11 @@ static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
 		return;
 	if (t->steal[index] == UINT64_MAX) {
 		snprintf(name, sizeof(name), "CPU %u steal", t->view->cpu[index].number);
-		perfetto_track(t, TRACK_STEAL + index, TRACK_ROOT, t->view->ncpus + 1 + index, true,
-			       name);
+		perfetto_track(t, TRACK_STEAL + index, TRACK_ROOT, t->view->ncpus + 1 + index,
+			       UNIT_NS, name);
 	}
 	t->steal[index] = c->steal_ns;
-	emit_value(t, TRACK_STEAL + index, at_ns, c->steal_ns);
+	perfetto_value(t, TRACK_STEAL + index, at_ns, c->steal_ns);
 }
 
 /* Shows an outlier on the counter of its series. */
@@ -246,10 +248,10 @@ static void emit_series(struct trace *t, uint32_t index, const struct account *a
 		*track = TRACK_ROW + t->more++;
 		snprintf(name, sizeof(name), "CPU %u %s", c->number,
 			 escape_text(s->name, sizeof(s->name), series, sizeof(series)));
-		perfetto_track(t, *track, TRACK_ROOT, t->view->ncpus + 1 + index, true, name);
+		perfetto_track(t, *track, TRACK_ROOT, t->view->ncpus + 1 + index, UNIT_NS, name);
 	}
-	emit_value(t, *track, a->start_ns, a->duration_ns);
-	emit_value(t, *track, a->start_ns + a->duration_ns, 0);
+	perfetto_value(t, *track, a->start_ns, a->duration_ns);
+	perfetto_value(t, *track, a->start_ns + a->duration_ns, 0);
 }
 
 /* ---- spans ---- */
@@ -266,7 +268,7 @@ static uint64_t emit_asker(struct trace *t, const struct asker *a, uint64_t at_n
 	if (!cpus_has(&t->askers, a->cpu)) {
 		cpus_add(&t->askers, a->cpu);
 		snprintf(name, sizeof(name), "CPU %u asks", a->cpu);
-		perfetto_track(t, TRACK_ASKER + a->cpu, TRACK_ASKERS, a->cpu, false, name);
+		perfetto_track(t, TRACK_ASKER + a->cpu, TRACK_ASKERS, a->cpu, NULL, name);
 	}
 	e.flow = t->run + ++t->flows;
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT, at_ns,
@@ -379,6 +381,8 @@ static int end(void *state)
 	struct trace *t = state;
 	int err;
 
+	for (uint32_t i = 0; i < t->view->ncpus; i++)
+		perfetto_frequency(t, i);
 	for (uint32_t i = 0; i < t->view->ncpus; i++)
 		emit_steal(t, i, t->view->run.started_ns + t->view->cpu[i].observed_ns);
 	err = ferror(t->out) ? -EIO : 0;

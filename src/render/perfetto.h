@@ -13,8 +13,13 @@ enum {
 	TRACK_CPU = 0x10000,
 	TRACK_STEAL = 0x20000,
 	TRACK_ASKER = 0x30000,
+	TRACK_KHZ = 0x38000,
 	TRACK_ROW = 0x40000
 };
+
+/* Units of counters */
+#define UNIT_NS  "ns"
+#define UNIT_KHZ "kHz"
 
 /* Ids of interned names: event names */
 enum { NAME_HICCUP = 1, NAME_OUTSIDE, NAME_SOURCE };
@@ -83,12 +88,18 @@ static inline uint32_t perfetto_sequence(const struct trace *t)
 }
 
 /* Adds a track below another; one that is its own parent has none. rank: among its siblings.
- * counter: counts ns, else slices. */
-void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter,
+ * unit: that of a counter; NULL: slices. */
+void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, const char *unit,
 		    char *name);
 
 /* The track of the lane's hiccup, made on first use. Returns its uuid. */
 uint64_t perfetto_row(struct trace *t, uint32_t index, const struct account *a);
+
+/* Writes the value of a counter from then on; track: without the run's number. */
+void perfetto_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t value);
+
+/* Writes all changes of a CPU's frequency, on a track of their own. */
+void perfetto_frequency(struct trace *t, uint32_t index);
 
 /* Writes what comes before the first hiccup: clocks, host, all names known by then, tracks. */
 void perfetto_head(struct trace *t);

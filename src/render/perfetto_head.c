@@ -126,7 +126,7 @@ static void begin_row(struct trace *t, uint32_t index, struct row *r, uint64_t t
 	char name[ROW_NAME];
 
 	r->track = track;
-	perfetto_track(t, track, TRACK_ROOT, index, false, row_name(t, index, r, name));
+	perfetto_track(t, track, TRACK_ROOT, index, NULL, row_name(t, index, r, name));
 }
 
 /* Names the hiccup's thread: the last lane may belong to one thread first and to several later. */
@@ -168,10 +168,10 @@ static void emit_tracks(struct trace *t)
 
 	snprintf(name, sizeof(name), "culprit %s",
 		 escape_text(t->view->host.hostname, SIZE_MAX, host, sizeof(host)));
-	perfetto_track(t, TRACK_ROOT, TRACK_ROOT, 0, false, name);
+	perfetto_track(t, TRACK_ROOT, TRACK_ROOT, 0, NULL, name);
 	for (uint32_t i = 0; i < t->view->ncpus && !t->view->run.watch; i++)
 		begin_row(t, i, &t->rows[i][0], TRACK_CPU + i);
-	perfetto_track(t, TRACK_ASKERS, TRACK_ROOT, t->view->ncpus, false, "who asked");
+	perfetto_track(t, TRACK_ASKERS, TRACK_ROOT, t->view->ncpus, NULL, "who asked");
 }
 
 void perfetto_head(struct trace *t)
@@ -179,4 +179,18 @@ void perfetto_head(struct trace *t)
 	emit_clocks(t);
 	emit_host(t);
 	emit_tracks(t);
+}
+
+void perfetto_frequency(struct trace *t, uint32_t index)
+{
+	const struct cpu *c = &t->view->cpu[index];
+	char name[32];
+
+	if (!c->khz.n || t->view->run.watch)
+		return;
+	snprintf(name, sizeof(name), "CPU %u frequency", c->number);
+	perfetto_track(t, TRACK_KHZ + index, TRACK_ROOT, t->view->ncpus + 1 + index, UNIT_KHZ,
+		       name);
+	for (uint32_t i = 0; i < c->khz.n; i++)
+		perfetto_value(t, TRACK_KHZ + index, c->khz.row[i].at_ns, c->khz.row[i].khz);
 }

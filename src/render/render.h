@@ -112,6 +112,8 @@ void render_host(struct json *j, const struct host *h);
 /* Writes "short_gaps": {"from_ns","count","total_ns"}, or null. */
 void render_shorts(struct json *j, const struct short_gaps *s);
 
+/* Writes "frequency": the changes side by side as columns, or null. */
+void render_frequency(struct json *j, const struct view *v, const struct cpu *c);
 /* Writes "count","total_ns", ... "p99999_ns". per_ns: the histogram's units in a nanosecond. */
 void render_numbers(struct json *j, const struct hist *h, unsigned per_ns);
 

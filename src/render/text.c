@@ -193,6 +193,19 @@ static void write_worst_hiccups(const struct page *p, uint32_t most)
 		write_worst(p, &p->view->worst[i]);
 }
 
+static void write_frequencies(const struct page *p)
+{
+	char text[REPORT_FREQUENCY];
+	struct flow f;
+
+	if (!*report_frequencies(p->view, text))
+		return;
+	fputc('\n', p->out);
+	flow_start(&f, p->out, p->width, "changes of frequency: ", " ", "  ");
+	flow_words(&f, text);
+	flow_end(&f);
+}
+
 static void write_begin(const struct page *p, const void *of)
 {
 	(void)of;
@@ -205,6 +218,7 @@ static void write_end(const struct page *p, const void *of)
 {
 	(void)of;
 	write_worst_hiccups(p, p->fold ? WORST_FOLDED : WORST_TOP);
+	write_frequencies(p);
 	text_audit(p);
 	text_not_in_book(p);
 	write_tail(p);

@@ -17,11 +17,6 @@ static const char *percent_of(uint64_t part, uint64_t whole, char *buf, size_t l
 	return format_percent(whole ? 100.0 * part / whole : 0, buf, len);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void write_numbers(const struct page *p, const struct cpu *c)
 {
 	char a[32], b[32], rest[TEXT_SAFE];
@@ -329,14 +324,16 @@ static void write_beside(const struct page *p, uint32_t i)
 	flow_end(&f);
 }
 
-static void write_frequency(const struct page *p, const struct cpu *c)
+static void write_frequency(const struct page *p, uint32_t i)
 {
-	char count[32];
+	char text[REPORT_FREQUENCY];
+	struct flow f;
 
-	if (c->khz_changes)
-		text_line(p, "  its frequency changed %s time%s, from %.2f to %.2f GHz",
-			  format_count(c->khz_changes, count, sizeof(count)),
-			  plural(c->khz_changes), c->khz_min / 1e6, c->khz_max / 1e6);
+	if (!*report_frequency(p->view, i, text))
+		return;
+	flow_start(&f, p->out, p->width, "  changes of its frequency: ", " ", "    ");
+	flow_words(&f, text);
+	flow_end(&f);
 }
 
 void text_cpu(const struct page *p, uint32_t i)
@@ -351,5 +348,5 @@ void text_cpu(const struct page *p, uint32_t i)
 	write_ticks(p, &c->ticks);
 	if (p->view->run.windows && p->view->run.traced && !p->view->run.watch)
 		write_beside(p, i);
-	write_frequency(p, c);
+	write_frequency(p, i);
 }

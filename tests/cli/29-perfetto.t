@@ -44,6 +44,8 @@ for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
         is_((values[0::2], set(values[1::2])),
             ([h["duration_ns"] for h in jsonl(lines.out)], {0}),
             "a series' counter has each outlier's length while it lasts")
+        is_([v for _, v in counters.get("CPU 3 frequency", [])], [1200000, 3400000, 1200000],
+            "each change of the CPU's frequency is on its counter")
     if file == "guest.rec":
         values = [v for _, v in counters.get("CPU 1 steal", [])]
         ok(values[:1] == [0] and values[-1:] == [40_000_000] and values == sorted(values),

@@ -460,6 +460,9 @@ static void sleeping(struct scene *s, const char *path)
 	s->view.cpu[0].khz_changes = 3;
 	s->view.cpu[0].khz_min = 1200000;
 	s->view.cpu[0].khz_max = 3400000;
+	for (uint32_t i = 0; i < 3; i++)
+		khz_add(&s->view.cpu[0].khz, s->view.run.started_ns + i * 100 * MS,
+			i == 1 ? 3400000 : 1200000);
 	s->view.run.windows = true;
 	strcpy(s->view.run.rest, "idle exit");
 	series = s->view.cpu[0].series = calloc(2, sizeof(*series));

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/hook.h"
+
+#include <bpf/libbpf.h>
+#include <string.h>
+
+/* Number of arguments that the programs read, where it is more than one. */
+static int args_needed(const char *name)
+{
+	static const struct {
+		const char *name;
+		int args;
+	} needs[] = {{"sched_switch", 3},       {"nmi_handler", 3},
+		     {"tlb_flush", 2},          {"page_fault_user", 3},
+		     {"irq_handler_exit", 2},   {"tasklet_entry", 2},
+		     {"csd_function_entry", 2}, {"csd_queue_cpu", 4},
+		     {"ipi_send_cpu", 3},       {"workqueue_queue_work", 3},
+		     {"tick_stop", 2},          {"cpu_frequency", 2},
+		     {"sched_migrate_task", 2}, {"task_rename", 2},
+		     {"sched_process_fork", 2}, {"irq_noise", 4},
+		     {"softirq_noise", 3},      {"thread_noise", 3},
+		     {"nmi_noise", 2}};
+
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (!strcmp(needs[i].name, name))
+			return needs[i].args;
+	return 1;
+}
+
+const char *hook_place(const struct bpf_program *prog)
+{
+	const char *slash = strchr(bpf_program__section_name(prog), '/');
+
+	return slash ? slash + 1 : "";
+}
+
+bool hook_is_function(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return strstr(section, "fentry/") || strstr(section, "fexit/");
+}
+
+bool hook_is_ticker(const struct bpf_program *prog)
+{
+	return !strcmp(bpf_program__section_name(prog), "syscall");
+}
+
+bool hook_exists(const struct bpf_program *prog, const struct kernel *k)
+{
+	const char *name = hook_place(prog);
+
+	if (hook_is_ticker(prog)) /* loading it tells */
+		return true;
+	if (hook_is_function(prog))
+		return kernel_function_takes_programs(k, name);
+	return kernel_tracepoint_args(k, name) >= args_needed(name);
+}
