@@ -141,8 +141,9 @@ static size_t head_end(const uint8_t *data, size_t size)
 	return end && end <= size && get32(data + FILE_HEAD + 4) == CHUNK_HEAD_TYPE ? end : 0;
 }
 
-/* Mutates one recording; one of sixteen stays damaged. Its head seldom changes: without it nothing
- * is read. */
+/* Mutates one recording, from some place on; one of sixteen stays damaged. Its head seldom changes:
+ * without it nothing is read. Times are differences, so all behind a changed one is moved, and what
+ * was like another recording is so no more. */
 static size_t mutate_recording(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
 	uint8_t *unpacked = malloc(max_size);
@@ -154,6 +155,7 @@ static size_t mutate_recording(uint8_t *data, size_t size, size_t max_size, unsi
 	}
 	free(unpacked);
 	n = seed >> 4 & 7 ? head_end(data, size) : 0;
+	n += n ? (size - n) * (seed >> 16 & 7) / 8 : 0;
 	if (n >= max_size)
 		n = 0;
 	size = n + LLVMFuzzerMutate(data + n, size - n, max_size - n);
