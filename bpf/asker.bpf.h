@@ -8,23 +8,23 @@
 #include "trace.bpf.h"
 #include "note.bpf.h"
 
-/* A range of the table for each kind of request. */
-#define WAKES    4096
-#define CSDS     2048
-#define WORKS    1024
-#define RESCHEDS 1024
-#define NOTES    (WAKES + CSDS + WORKS + RESCHEDS)
+/* A range of the table's sets for each kind of request; powers of two. */
+#define WAKES    2048
+#define CSDS     1024
+#define WORKS    512
+#define RESCHEDS 512
+#define SETS     (WAKES + CSDS + WORKS + RESCHEDS)
 
 struct asker_notes {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, NOTES);
+	__uint(max_entries, SETS);
 	__type(key, __u32);
-	__type(value, struct asker_note);
+	__type(value, struct note_set);
 };
 
 extern struct asker_notes asker_notes SEC(".maps");
 
-static __always_inline struct asker_note *note_at(__u32 index)
+static __always_inline struct note_set *set_at(__u32 index)
 {
 	return bpf_map_lookup_elem(&asker_notes, &index);
 }
@@ -49,19 +49,19 @@ static __always_inline __u32 scatter(__u32 what)
 static __always_inline struct asker_key csd_key(__u32 cpu, const void *csd)
 {
 	return (struct asker_key){(__u64)csd, cpu,
-				  WAKES + (scatter(low_half(csd) + cpu) & (CSDS - 2)), 0};
+				  WAKES + (scatter(low_half(csd) + cpu) & (CSDS - 1)), 0};
 }
 
 static __always_inline struct asker_key work_key(const void *work)
 {
 	return (struct asker_key){(__u64)work, 0,
-				  WAKES + CSDS + (scatter(low_half(work)) & (WORKS - 2)), 0};
+				  WAKES + CSDS + (scatter(low_half(work)) & (WORKS - 1)), 0};
 }
 
 /* Threads that began one after the other do not meet. */
 static __always_inline struct asker_key wake_key(int tid)
 {
-	return (struct asker_key){tid, 0, (__u32)tid << 1 & (WAKES - 2), 0};
+	return (struct asker_key){tid, 0, (__u32)tid & (WAKES - 1), 0};
 }
 
 /* Twice the times that a thread was switched out, see asker_key. */
@@ -73,7 +73,7 @@ static __always_inline __u32 switches_of(const struct task_struct *task)
 /* A CPU has one: a reschedule IPI carries nothing. */
 static __always_inline struct asker_key resched_key(__u32 cpu)
 {
-	return (struct asker_key){1, cpu, WAKES + CSDS + WORKS + (cpu << 1 & (RESCHEDS - 2)), 0};
+	return (struct asker_key){1, cpu, WAKES + CSDS + WORKS + (cpu & (RESCHEDS - 1)), 0};
 }
 
 /* As mark(), with the asker, if one was noted. plain: mark also without an asker. */

@@ -34,10 +34,14 @@ struct asker_note {
 
 _Static_assert(sizeof(struct asker_note) == 64, "a cache line");
 
+struct note_set {
+	struct asker_note note[2];
+};
+
 struct asker_key {
 	__u64 what; /* 0: has none */
 	__u32 on;
-	__u32 set; /* index of the first of the two notes */
+	__u32 set; /* index of its set */
 	/* For a wake-up: twice the times that the thread was switched out, and 1 more while it is
 	 * being switched out, when this time may be counted already or not. A note of another time
 	 * tells of an arrival that was not seen, or was none. Where this time was counted already,
@@ -47,14 +51,13 @@ struct asker_key {
 	__u32 switches;
 };
 
-/* The table's note of this index, by who includes this; NULL, which no caller meets, is for the
+/* The table's set of this index, by who includes this; NULL, which no caller meets, is for the
  * verifier. */
-static __always_inline struct asker_note *note_at(__u32 index);
+static __always_inline struct note_set *set_at(__u32 index);
 
 static __always_inline bool is_of(const struct asker_note *n, const struct asker_key *key)
 {
-	return n && *(volatile __u64 *)&n->what == key->what &&
-	       *(volatile __u32 *)&n->on == key->on;
+	return *(volatile __u64 *)&n->what == key->what && *(volatile __u32 *)&n->on == key->on;
 }
 
 /* True when the thread was not switched out between the note and the key of its arrival. */
@@ -66,12 +69,13 @@ static __always_inline bool is_of_this_time(const struct asker_note *n, const st
 /* The note under this key; NULL: none. */
 static __always_inline struct asker_note *note_of(const struct asker_key *key)
 {
-	struct asker_note *n = key->what ? note_at(key->set) : NULL;
+	struct note_set *s = key->what ? set_at(key->set) : NULL;
 
-	if (!n || is_of(n, key))
-		return n;
-	n = note_at(key->set + 1);
-	return is_of(n, key) ? n : NULL;
+	if (!s)
+		return NULL;
+	if (is_of(&s->note[0], key))
+		return &s->note[0];
+	return is_of(&s->note[1], key) ? &s->note[1] : NULL;
 }
 
 static __always_inline void forget_note(const struct asker_key *key)
@@ -113,10 +117,13 @@ static __always_inline bool take_note(struct cpu_state *c, struct record *r,
  * another program writes it, so that what it was is gone. */
 static __always_inline struct asker_note *begin_note(const struct asker_key *key)
 {
-	struct asker_note *n = note_at(key->set), *m = note_at(key->set + 1);
+	struct note_set *s = set_at(key->set);
+	struct asker_note *n, *m;
 
-	if (!n || !m)
+	if (!s)
 		return NULL;
+	n = &s->note[0];
+	m = &s->note[1];
 	if (!is_of(n, key) && (is_of(m, key) || (n->what && (!m->what || n->versions & 2))))
 		n = m;
 	if (!enter(&n->inside))

@@ -11,24 +11,25 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct cpu_state *c = target();
 	__u8 unseen = 0;
 	__u64 now;
-	int in;
+	int out, in;
 
 	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
+	out = prev->pid; /* once, as in struct party */
 	in = next->pid;
-	softirq_over_switch(c, now, prev->pid, in);
+	softirq_over_switch(c, now, out, in);
 	c->irq[0].start_ns = 0; /* no interrupt is open here: an exit was missed */
 	c->irq[1].start_ns = 0;
-	if (c->thread.start_ns && c->thread.id != (__u32)prev->pid) {
+	if (c->thread.start_ns && c->thread.id != (__u32)out) {
 		c->unpaired++; /* left without a record */
 		unseen = RECORD_UNSEEN;
 	}
-	if (prev->pid == c->sampler) {
+	if (out == c->sampler) {
 		c->switches++;
-		thread_begins(c, party_of(next), now);
+		thread_begins(c, (struct party){next, owner_of(next), in}, now);
 	} else if (c->thread.start_ns) {
-		thread_ends(c, party_of(prev), now, unseen);
+		thread_ends(c, (struct party){prev, owner_of(prev), out}, now, unseen);
 	}
 	c->thread.id = in;
 	c->thread.start_ns = in == c->sampler ? 0 : now;
@@ -36,11 +37,11 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		c->away_ns = 0;
 		if (sampler_sleeps && c->came_ns <= c->timer_ns)
 			c->came_ns = now; /* the first time since it was woken */
-	} else if (prev->pid == c->sampler) {
+	} else if (out == c->sampler) {
 		c->away_ns = now;
 	}
 	if (c->thread.start_ns)
-		note_arrival(c, next, now);
+		note_arrival(c, next, in, now);
 	return 0;
 }
 

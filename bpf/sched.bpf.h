@@ -42,9 +42,9 @@ static __always_inline unsigned int state_of(struct task_struct *task)
 	return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
 }
 
-static __always_inline __u8 kthread_flag(struct task_struct *task)
+static __always_inline __u8 kthread_flag(unsigned int flags)
 {
-	return task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0;
+	return flags & PF_KTHREAD ? RECORD_KTHREAD : 0;
 }
 
 /* True when this kernel's type information tells where workers say what they do. */
@@ -52,9 +52,9 @@ static __always_inline __u8 kthread_flag(struct task_struct *task)
 	(bpf_core_field_exists(((struct worker *)0)->current_func) &&                              \
 	 bpf_core_field_exists(((struct kthread *)0)->data))
 
-static __always_inline bool is_worker(const struct task_struct *task)
+static __always_inline bool is_worker(unsigned int flags)
 {
-	return task->flags & PF_WQ_WORKER;
+	return flags & PF_WQ_WORKER;
 }
 
 /* Function of the work item that a worker is in the middle of; 0: none, or not known. */
@@ -64,7 +64,7 @@ static __always_inline __u64 work_of(struct task_struct *task)
 	const struct kthread *thread;
 	const struct worker *worker;
 
-	if (!WORKERS_TELL || !is_worker(task))
+	if (!WORKERS_TELL || !is_worker(task->flags))
 		return 0;
 	thread = bpf_core_field_exists(task->worker_private) ? BPF_CORE_READ(task, worker_private)
 							     : BPF_CORE_READ(old, set_child_tid);
@@ -73,22 +73,23 @@ static __always_inline __u64 work_of(struct task_struct *task)
 }
 
 /* A worker that tells goes on with nothing unless a mark says so when it returns. */
-static __always_inline bool goes_on(struct task_struct *task)
+static __always_inline bool goes_on(struct task_struct *task, unsigned int flags)
 {
-	return !(WORKERS_TELL && is_worker(task)) && state_of(task) != TASK_IDLE;
+	return !(WORKERS_TELL && is_worker(flags)) && state_of(task) != TASK_IDLE;
 }
 
 /* unseen: RECORD_UNSEEN or 0. */
 static __always_inline void thread_ends(struct cpu_state *c, struct party p, __u64 now, __u8 unseen)
 {
 	struct task_struct *task = p.task;
+	unsigned int flags = task->flags;
 	struct record r = {.start_ns = c->thread.start_ns,
 			   .end_ns = now,
-			   .arg = task->tgid,
-			   .id = task->pid,
+			   .arg = OWNER_PROCESS(p.owner),
+			   .id = p.tid,
 			   .kind = RECORD_THREAD,
-			   .flags = kthread_flag(task) | unseen |
-				    (goes_on(task) ? RECORD_ONGOING : 0),
+			   .flags = kthread_flag(flags) | unseen |
+				    (goes_on(task, flags) ? RECORD_ONGOING : 0),
 			   .owner = p.owner,
 			   .prio = task->prio};
 
@@ -102,9 +103,9 @@ static __always_inline void thread_begins(struct cpu_state *c, struct party p, _
 {
 	struct record r = {.start_ns = now,
 			   .end_ns = now,
-			   .id = p.task->pid,
+			   .id = p.tid,
 			   .kind = RECORD_MARK,
-			   .flags = kthread_flag(p.task),
+			   .flags = kthread_flag(p.task->flags),
 			   .mark = MARK_THREAD,
 			   .owner = p.owner,
 			   .prio = p.task->prio};
@@ -114,9 +115,10 @@ static __always_inline void thread_begins(struct cpu_state *c, struct party p, _
 	put_wide(c, LEVEL_THREAD, &r);
 }
 
-static __always_inline void note_waker(struct cpu_state *c, struct task_struct *task, __u64 now)
+static __always_inline void note_waker(struct cpu_state *c, struct task_struct *task, __u32 tid,
+				       __u64 now)
 {
-	struct asker_key key = wake_key(task->pid);
+	struct asker_key key = wake_key(tid);
 
 	if (!note_of(&key))
 		return;
@@ -126,11 +128,12 @@ static __always_inline void note_waker(struct cpu_state *c, struct task_struct *
 
 /* Notes who woke the thread that begins here, and what it goes on with: a worker may have begun
  * that before the window, or on another CPU. */
-static __always_inline void note_arrival(struct cpu_state *c, struct task_struct *task, __u64 now)
+static __always_inline void note_arrival(struct cpu_state *c, struct task_struct *task, __u32 tid,
+					 __u64 now)
 {
 	__u64 function = work_of(task);
 
-	note_waker(c, task, now);
+	note_waker(c, task, tid, now);
 	if (function)
 		mark(c, LEVEL_THREAD, MARK_WORK, function, now);
 }

@@ -137,15 +137,18 @@ static __always_inline __u64 owner_of(struct task_struct *task)
 }
 
 /* A thread that a program tells about. Its owner is read once: each pointer on the way costs the
- * kernel a search of all its types, in each way through a program that it checks. */
+ * kernel a search of all its types, in each way through a program that it checks. So is its number:
+ * the kernel makes eight instructions of a load from a thread, and the compiler repeats it after
+ * each store to the CPU's state. */
 struct party {
 	struct task_struct *task;
 	__u64 owner;
+	__u32 tid;
 };
 
 static __always_inline struct party party_of(struct task_struct *task)
 {
-	return (struct party){task, owner_of(task)};
+	return (struct party){task, owner_of(task), task->pid};
 }
 
 #define WATCH_ALWAYS 1 /* start in ns: before any window */
@@ -157,7 +160,7 @@ static __always_inline void watch_say(struct cpu_state *c, int what, struct part
 	struct record r = {.start_ns = start ? start : end,
 			   .end_ns = end,
 			   .arg = arg,
-			   .id = p.task->pid,
+			   .id = p.tid,
 			   .kind = RECORD_WATCH,
 			   .flags = p.task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0,
 			   .mark = what,

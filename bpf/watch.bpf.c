@@ -77,7 +77,7 @@ static __always_inline void comes(struct cpu_state *c, struct party p, __u64 now
 	}
 	deactivate(state_of_cpu(w->cpu));
 	say_throttled(c, p, w, now);
-	note_waker(c, p.task, now);
+	note_waker(c, p.task, p.tid, now);
 	due = w->kind == WATCH_IN_WOKEN ? bpf_map_lookup_elem(&watch_dues, &tid) : NULL;
 	if (due && *due <= w->since_ns)
 		watch_say(c, WATCH_IN_DUE, p, w->cpu, *due, now);
@@ -166,7 +166,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		forget_wait(next->pid); /* was watched when it began to wait */
 	if (c->active) {
 		thread_begins(c, come, now);
-		note_arrival(c, next, now);
+		note_arrival(c, next, come.tid, now);
 	}
 	return 0;
 }

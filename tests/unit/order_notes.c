@@ -4,11 +4,11 @@
 #define __TARGET_ARCH_arm64
 #include "order_notes.h"
 
-struct asker_note order_notes[2];
+struct note_set order_notes;
 
-static __always_inline struct asker_note *note_at(__u32 index)
+static __always_inline struct note_set *set_at(__u32 index)
 {
-	return &order_notes[index];
+	return &order_notes + index;
 }
 
 void order_put_note(const struct asker_key *key, const struct asker_note *a)

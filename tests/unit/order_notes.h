@@ -6,7 +6,7 @@
 
 #include "note.bpf.h"
 
-extern struct asker_note order_notes[2]; /* one set */
+extern struct note_set order_notes;
 
 void order_put_note(const struct asker_key *key, const struct asker_note *a);
 bool order_take_note(struct cpu_state *c, struct record *r, const struct asker_key *key);

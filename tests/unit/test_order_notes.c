@@ -26,9 +26,9 @@ static const struct asker_key key = {.what = WHAT, .on = ON},
 			      other_key = {.what = WHAT, .on = ELSE};
 
 /* The code of order_notes.c, which has the memory. */
-static struct asker_note *note_at(__u32 index)
+static struct note_set *set_at(__u32 index)
 {
-	return &order_notes[index];
+	return &order_notes + index;
 }
 
 /* Askers by number: each byte differs from that of another asker. */
@@ -77,11 +77,12 @@ static void ask_and_take(void)
 
 static void reset(void)
 {
-	order_notes[0] = asker(OLD);
-	order_notes[0].what = WHAT;
-	order_notes[0].on = ON;
-	order_notes[0].inside = order_notes[0].versions = order_notes[0].switches = 0;
-	order_notes[1] = (struct asker_note){.what = ~0ULL}; /* somebody else's */
+	order_notes.note[0] = asker(OLD);
+	order_notes.note[0].what = WHAT;
+	order_notes.note[0].on = ON;
+	order_notes.note[0].inside = order_notes.note[0].versions = order_notes.note[0].switches =
+		0;
+	order_notes.note[1] = (struct asker_note){.what = ~0ULL}; /* somebody else's */
 	took = false;
 }
 
@@ -95,7 +96,7 @@ static bool first_is_others; /* the first asker's note is of the other key */
 static bool is_bad(void)
 {
 	const uint8_t *byte = c.place[c.places - 1].at;
-	uint8_t tid = order_notes[0].tid;
+	uint8_t tid = order_notes.note[0].tid;
 
 	return took && (*byte != tid || (first_is_others && tid == 0x11 * FIRST));
 }
@@ -148,7 +149,7 @@ static void begin(void (*writer)(void), void (*reader)(void))
 		.reset = reset,
 		.run = {writer, reader},
 		.is_bad = is_bad,
-		.data = {(uint8_t *)&order_notes[0].callsite, &order_notes[0].unused}};
+		.data = {(uint8_t *)&order_notes.note[0].callsite, &order_notes.note[0].unused}};
 	reset();
 }
 
@@ -160,9 +161,9 @@ static void test_renewal(void **unused)
 	(void)unused;
 	begin(put_again, take);
 	first_is_others = false;
-	versions = add_place(&order_notes[0].versions, 4, WRITER);
+	versions = add_place(&order_notes.note[0].versions, 4, WRITER);
 	fence = add_place(&state->own.fence, 4, READER);
-	add_place(&order_notes[0].tid, 4, WRITER);
+	add_place(&order_notes.note[0].tid, 4, WRITER);
 	hold((const struct barrier[]){{"the version before", versions, WRITER, 1},
 				      {"the version after", versions, WRITER, 2},
 				      {"the order before the note", fence, READER, 1},
@@ -178,11 +179,11 @@ static void test_another_key(void **unused)
 	(void)unused;
 	begin(put_other, take);
 	first_is_others = true;
-	add_place(&order_notes[0].versions, 4, WRITER);
+	add_place(&order_notes.note[0].versions, 4, WRITER);
 	fence = add_place(&state->own.fence, 4, READER);
-	add_place(&order_notes[0].tid, 4, WRITER);
-	add_place(&order_notes[0].what, 8, BOTH);
-	add_place(&order_notes[0].on, 4, WRITER);
+	add_place(&order_notes.note[0].tid, 4, WRITER);
+	add_place(&order_notes.note[0].what, 8, BOTH);
+	add_place(&order_notes.note[0].on, 4, WRITER);
 	hold((const struct barrier[]){{"the order before the note", fence, READER, 1},
 				      {"the order after the note", fence, READER, 2}},
 	     2);
@@ -197,12 +198,12 @@ static void test_two_askers(void **unused)
 	begin(put_again, ask_and_take);
 	first_is_others = false;
 	c.data_owner = BOTH;
-	inside = add_place(&order_notes[0].inside, 4, BOTH);
-	versions = add_place(&order_notes[0].versions, 4, BOTH);
+	inside = add_place(&order_notes.note[0].inside, 4, BOTH);
+	versions = add_place(&order_notes.note[0].versions, 4, BOTH);
 	versions->blind = true;
 	versions->most = 4; /* each adds 2 */
 	add_place(&state->own.fence, 4, READER);
-	add_place(&order_notes[0].tid, 4, BOTH);
+	add_place(&order_notes.note[0].tid, 4, BOTH);
 	hold(&(const struct barrier){"what the writer's entering orders", inside, WRITER, 1}, 1);
 }
 

@@ -25,13 +25,13 @@ SHIFT = 3  # an instruction takes 8 ns: so a second of the guest is short
 # Noise of tests/vm/noise.c, the records that it makes, and the instructions that they may add. A
 # wake-up's depend on which second halves stand in the same place (bpf/state.h: record_place).
 KINDS = {
-    "switch": ("thread", 460),
-    "wake": ("thread, and who woke it", 1300),
+    "switch": ("thread", 426),
+    "wake": ("thread, and who woke it", 1280),
     "softirq": ("softirq", 430),
     "timer": ("vector, and its function", 700),
 }
 # Programs where somebody asks by a way that is known (bpf/asker.bpf.c): no stack is unwound.
-ASKERS = {"sched_waking": 680, "ipi_send_cpu": 680}
+ASKERS = {"sched_waking": 660, "ipi_send_cpu": 640}
 EVENTS = """sched/sched_switch sched/sched_waking irq/softirq_entry irq/softirq_exit
 irq_vectors/local_timer_entry irq_vectors/local_timer_exit timer/hrtimer_expire_entry"""
 NOISE = f"noise 1 0 24 {' '.join(KINDS)}"
