@@ -12,9 +12,9 @@
  *
  *   7 hiccups took 0.0053 % of 1.00 s; the worst 33.7 us, p99 33.7 us, median 2.42 us; attributed …
  *
- *   | share % |    time | count |     max |     p99 | kind   | who | what to do | notes |
- *   | ------: | ------: | ----: | ------: | ------: | :----- | :-- | :--------- | :---- |
- *   |   58.46 | 31.0 us |     1 | 31.0 us | 31.0 us | thread | `…` | K01: `…`   | by `…` on cpu 0 |
+ *   | share % |    time | count |     max | kind   | who                  | what to do |
+ *   | ------: | ------: | ----: | ------: | :----- | :------------------- | :--------- |
+ *   |   58.46 | 31.0 us |     1 | 31.0 us | thread | `…`; by `…` on cpu 0 | K01: `…`   |
  *
  *   ## Worst hiccups
  *   ## How it was measured
@@ -137,10 +137,21 @@ void markdown_marked(struct table *t, char *lines)
 	free(text);
 }
 
+void markdown_who(struct table *t, const char *who, char *notes)
+{
+	char *lines = NULL;
+
+	if (asprintf(&lines, "%s\n%s", who, notes ? notes : "") < 0)
+		lines = NULL;
+	markdown_marked(t, lines);
+	free(lines);
+	free(notes);
+}
+
 static void add_row(struct table *t, const struct sources *all, const struct report_rows *rows,
 		    const struct report_row *r)
 {
-	char a[32], who[REPORT_WHO + 2], advice[CODE_MAX], *notes;
+	char a[32], who[REPORT_WHO + 2], advice[CODE_MAX];
 	const struct source *s = r->source;
 
 	report_row_who(r, who);
@@ -148,29 +159,21 @@ static void add_row(struct table *t, const struct sources *all, const struct rep
 	table_cell(t, NULL, format_ns(r->ns, a, sizeof(a)));
 	table_cell(t, NULL, s ? format_count(s->count, a, sizeof(a)) : "");
 	table_cell(t, NULL, s ? format_ns(s->net.max, a, sizeof(a)) : "");
-	table_cell(t, NULL, s ? format_ns(hist_percentile(&s->net, 99), a, sizeof(a)) : "");
 	table_cell(t, NULL, report_row_kind(r));
-	markdown_marked(t, who);
+	markdown_who(t, who, s ? report_notes(all, s, false) : NULL);
 	if (s && s->cause)
 		table_cellf(t, NULL, "%s%s%s", s->cause, r->as_above || s->advice ? ": " : "",
 			    r->as_above ? "as above"
 			    : s->advice ? markdown_name(s->advice, advice)
 					: "");
-	if (s && !s->cause)
-		table_cell(t, NULL, "");
-	if (s) {
-		notes = report_notes(all, s, false);
-		markdown_marked(t, notes);
-		free(notes);
-	}
 	table_end_row(t);
 }
 
 static int write_sources(const struct view *v, uint32_t index, FILE *out)
 {
-	static const char *const headings[] = {"share %", "time", "count",      "max",  "p99",
-					       "kind",    "who",  "what to do", "notes"};
-	struct table *t = markdown_begin(headings, "rrrrrleee");
+	static const char *const headings[] = {"share %", "time", "count",     "max",
+					       "kind",    "who",  "what to do"};
+	struct table *t = markdown_begin(headings, "rrrrlee");
 	struct report_rows rows;
 
 	if (!t || report_rows(v, index, 0, &rows)) {

@@ -65,17 +65,16 @@ static void common_row(struct table *t, const struct view *v, const struct cpu_g
 		       const struct report_rows *rows, const struct report_row *r)
 {
 	const struct group_source *s = r->common;
-	char a[32], who[REPORT_WHO + 2], advice[CODE_MAX], *notes;
+	char a[32], who[REPORT_WHO + 2], advice[CODE_MAX];
 	const struct spread *of = s ? &s->ns : NULL;
 
 	report_row_who(r, who);
 	table_cell(t, NULL, report_share(r->ns, rows->whole_ns, a, sizeof(a)));
-	table_cell(t, NULL, s ? format_ns(of->least, a, sizeof(a)) : "");
 	table_cell(t, NULL, s ? format_ns(of->median, a, sizeof(a)) : "");
 	table_cell(t, NULL, s ? format_ns(of->most, a, sizeof(a)) : "");
 	table_cell(t, NULL, s ? format_ns(s->max_ns, a, sizeof(a)) : "");
 	table_cell(t, NULL, report_row_kind(r));
-	markdown_marked(t, who);
+	markdown_who(t, who, s ? report_group_notes(v, g, s) : NULL);
 	if (s) {
 		if (s->differs || r->as_above || !s->who.advice)
 			table_cellf(t, NULL, "%s%s%s", s->who.cause ? s->who.cause : "",
@@ -83,9 +82,6 @@ static void common_row(struct table *t, const struct view *v, const struct cpu_g
 		else
 			table_cellf(t, NULL, "%s: %s", s->who.cause ? s->who.cause : "",
 				    markdown_name(s->who.advice, advice));
-		notes = report_group_notes(v, g, s);
-		markdown_marked(t, notes);
-		free(notes);
 	}
 	table_end_row(t);
 }
@@ -120,9 +116,9 @@ static void write_group_head(const struct view *v, const struct cpu_group *g, FI
 
 static int write_sources(const struct view *v, const struct cpu_group *g, FILE *out)
 {
-	static const char *const headings[] = {"share %", "least", "median",     "most", "longest",
-					       "kind",    "who",   "what to do", "notes"};
-	struct table *t = markdown_begin(headings, "rrrrrleee");
+	static const char *const headings[] = {"share %", "median", "most",      "longest",
+					       "kind",    "who",    "what to do"};
+	struct table *t = markdown_begin(headings, "rrrrlee");
 	struct report_rows rows;
 
 	if (!t || report_group_rows(v, g, 0, &rows)) {
@@ -141,7 +137,9 @@ static int write_group(const struct view *v, uint32_t k, FILE *out)
 
 	write_group_head(v, g, out);
 	if (g->total_ns)
-		fputs(" What each lost to it, and the longest run:\n\n", out);
+		fputs(" What the median of them lost to it, and the one that lost most; the "
+		      "longest run:\n\n",
+		      out);
 	else
 		fputc('\n', out);
 	if (g->total_ns && write_sources(v, g, out))

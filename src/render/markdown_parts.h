@@ -21,6 +21,9 @@ int markdown_finish(struct table *t, FILE *out);
 /* A cell of marked lines (model/report.h), joined by semicolons; changes them. */
 void markdown_marked(struct table *t, char *lines);
 
+/* A cell with a source, marked, and its notes (NULL: none), which it frees. */
+void markdown_who(struct table *t, const char *who, char *notes);
+
 /* Writes what a workload measured on a CPU. 0 or -ENOMEM, as the next two. */
 int markdown_series(const struct cpu *c, FILE *out);
 /* The same of CPUs that are alike: the range of each figure, behind an empty line. */
