@@ -151,6 +151,15 @@ static bool find_thread(const char *name, bool *kernel)
 	return found;
 }
 
+/* "nvme_irq [nvme]": as a report writes a function of a module, which need not be loaded here. */
+static bool is_of_module(const char *name, char module[128])
+{
+	int end = 0;
+
+	return sscanf(name, "%*[A-Za-z0-9_.] [%127[A-Za-z0-9_-]]%n", module, &end) == 1 && end &&
+	       !name[end];
+}
+
 /* Asks this machine for a name that the book does not know. */
 static void ask_machine(struct meaning *m)
 {
@@ -163,6 +172,11 @@ static void ask_machine(struct meaning *m)
 		snprintf(m->note, sizeof(m->note),
 			 "the book does not have %.100s; the running kernel has a function with "
 			 "this name",
+			 name);
+	} else if (!m->cause && is_of_module(name, module)) {
+		m->cause = cause_family("symbol");
+		snprintf(m->note, sizeof(m->note),
+			 "the book does not have %.100s; that is how a report writes a function",
 			 name);
 	} else if (!m->cause && find_thread(m->who, &kernel)) {
 		m->cause = kernel ? cause_family("kthread") : cause_match("user", m->who);
