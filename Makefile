@@ -126,6 +126,27 @@ $(O)/culprit.skel.h: $(O)/culprit.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name culprit_bpf > $@
 
+# The same compiled to add up: probes.c opens it by the other's skeleton, so they differ in nothing
+# but code.
+SUMS_OBJ := $(BPF_OBJ:$(O)/bpf/%=$(O)/sums/%)
+
+$(SUMS_OBJ): $(O)/sums/%.bpf.o: bpf/%.bpf.c | $(O)/.setup-run
+	$(call say,BPF,$< sums)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -DSUMS -MMD -MP -c $< -o $@
+
+$(O)/sums.bpf.o: $(SUMS_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+SKEL_LAYOUT = sed -n '/^struct [a-z]*_bpf {/,/^\#ifdef/{s/sums_bpf/culprit_bpf/g;p}'
+$(O)/sums.skel.h: $(O)/sums.bpf.o $(O)/culprit.skel.h
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name sums_bpf > $@.new
+	$(Q)$(SKEL_LAYOUT) $(O)/culprit.skel.h > $@.layout
+	$(Q)$(SKEL_LAYOUT) $@.new | cmp - $@.layout
+	$(Q)mv $@.new $@
+
 # ---- the user side ----
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wformat=2 -Wundef -Wno-format-nonliteral -Wno-missing-field-initializers $(ERROR)
@@ -185,7 +206,7 @@ $(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/src/collect/probes.o: $(O)/culprit.skel.h
+$(O)/src/collect/probes.o: $(O)/culprit.skel.h $(O)/sums.skel.h
 $(O)/src/cmd/noise.o: ALL_CFLAGS += -Itools
 
 # The commit that `culprit version` names. Nothing else is built again when it changes, and nothing

@@ -83,8 +83,10 @@ static __always_inline void mark_asked(struct cpu_state *c, int level, int what,
 	struct record r = {
 		.start_ns = now, .end_ns = now, .arg = function, .kind = RECORD_MARK, .mark = what};
 
-	if (take_note(c, &r, &key)) {
+	if (RECORDS_WANTED && take_note(c, &r, &key)) {
 		c->own.mark[level] = function;
+		if (SUMMING && plain)
+			sum_function(c, level, function, now);
 		put_wide(c, level, &r);
 	} else if (plain) {
 		mark(c, level, what, function, now);
@@ -95,7 +97,7 @@ static __always_inline void mark_asked(struct cpu_state *c, int level, int what,
  * only who sent it. */
 static __always_inline void end_vector(struct cpu_state *c, __u32 id, __u32 number)
 {
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = clock_at(c, LEVEL_IRQ);
 
 	if (id == VECTOR_RESCHEDULE)
 		mark_asked(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now,

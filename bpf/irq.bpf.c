@@ -50,7 +50,7 @@ int BPF_PROG(irq_handler_exit, int irq, struct irqaction *action)
 	else if (vector)
 		end_vector(c, vector, irq);
 	else
-		end_irq(c, RECORD_IRQ, irq, (__u64)action->handler, bpf_ktime_get_ns());
+		end_irq(c, RECORD_IRQ, irq, (__u64)action->handler, clock_at(c, LEVEL_IRQ));
 	return 0;
 }
 
@@ -64,7 +64,9 @@ int BPF_PROG(softirq_entry, unsigned int vec)
 	c->own.mark[LEVEL_SOFTIRQ] = 0;
 	c->own.began[LEVEL_SOFTIRQ] = inner_records(c);
 	c->softirq.id = vec;
-	c->softirq.start_ns = bpf_ktime_get_ns();
+	c->softirq.start_ns = clock_at(c, LEVEL_SOFTIRQ);
+	if (SUMMING)
+		sum_begin(c, SUM_SOFTIRQ);
 	return 0;
 }
 
@@ -76,7 +78,7 @@ int BPF_PROG(softirq_exit, unsigned int vec)
 
 	if (!c)
 		return 0;
-	now = bpf_ktime_get_ns();
+	now = clock_at(c, LEVEL_SOFTIRQ);
 	if (!c->softirq.start_ns || c->softirq.id != vec) {
 		c->unpaired++;
 		return 0;

@@ -39,7 +39,7 @@ static __always_inline void note_quota(struct task_struct *task, struct wait *w)
 {
 	struct cfs_rq *queue;
 
-	if (!bpf_core_field_exists(task->se.cfs_rq) ||
+	if (!RECORDS_WANTED || !bpf_core_field_exists(task->se.cfs_rq) ||
 	    !bpf_core_field_exists(task->se.cfs_rq->throttled_clock_self_time))
 		return;
 	queue = task->se.cfs_rq;
@@ -81,7 +81,8 @@ static __always_inline void say_throttled(struct cpu_state *c, struct party p, c
 	__u64 from = now, until = 0, took;
 	struct cfs_rq *queue;
 
-	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(task->se.parent))
+	if (!RECORDS_WANTED || !bpf_core_field_exists(task->se.cfs_rq) ||
+	    !bpf_core_field_exists(task->se.parent))
 		return;
 	if (bpf_core_field_exists(task->se.cfs_rq->throttled_clock_self_time)) {
 		queue = task->se.cfs_rq;

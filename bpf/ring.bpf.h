@@ -9,6 +9,11 @@
 #include <stdbool.h>
 #include "state.h"
 
+/* False: nobody reads records, and there are no rings. Known when a program is loaded. */
+#ifndef RECORDS_WANTED
+#define RECORDS_WANTED 1
+#endif
+
 /* order_loads: loads before it come before those after it. */
 #if defined(__TARGET_ARCH_x86)
 /* x86 reorders neither stores nor loads among themselves (Intel SDM, 8.2.2). */
@@ -76,9 +81,12 @@ static __always_inline void publish(struct cpu_state *c, int level, __u32 halves
  * once there is room again. */
 static __always_inline struct record *reserve(struct cpu_state *c, int level, __u32 halves)
 {
-	__u64 used = c->head[level] - *(volatile __u64 *)&c->tail[level];
 	struct record *r;
+	__u64 used;
 
+	if (!RECORDS_WANTED)
+		return NULL;
+	used = c->head[level] - *(volatile __u64 *)&c->tail[level];
 	c->cursor[level]++;
 	if (used + 1 + halves > ring_size(level) - 1) {
 		c->lost[level]++;

@@ -7,14 +7,42 @@
 #include "trace.bpf.h"
 #include "asker.bpf.h"
 
+/* Time of what ran inside a softirq until the clock was read for its thread. */
+static __always_inline __u64 inside_softirq(const struct cpu_state *c)
+{
+	return c->own.sums.inside[LEVEL_THREAD] - c->own.sums.net_ns[LEVEL_SOFTIRQ];
+}
+
+static __always_inline void sum_softirq_part(struct cpu_state *c, __u64 now)
+{
+	struct record r = sum_opened(c, LEVEL_SOFTIRQ);
+	__u64 before = c->own.sums.net_ns[LEVEL_SOFTIRQ];
+
+	r.end_ns = now;
+	c->own.sums.inside[LEVEL_SOFTIRQ] = inside_softirq(c);
+	sum_end(c, SUM_SOFTIRQ, &r, true);
+	c->own.sums.inside[LEVEL_THREAD] += c->own.sums.net_ns[LEVEL_SOFTIRQ] - before;
+	c->own.sums.preempted_counted = c->own.sums.open[SUM_SOFTIRQ].counted;
+}
+
+static __always_inline void sum_softirq_again(struct cpu_state *c)
+{
+	c->own.sums.inside[LEVEL_SOFTIRQ] = inside_softirq(c);
+	sum_begin(c, SUM_SOFTIRQ);
+	c->own.sums.open[SUM_SOFTIRQ].counted = c->own.sums.preempted_counted;
+}
+
 /* PREEMPT_RT runs softirqs in threads that can be preempted. When its thread leaves, an open
  * softirq ends here as a part; it begins again, in the same function, when the thread returns. So
  * it is not blamed for what runs in between. */
 static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, int prev, int next)
 {
 	if (c->softirq.start_ns) {
+		if (SUMMING)
+			sum_softirq_part(c, now);
 		put_narrow(c, LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 0,
-			   RECORD_PART | (watching ? watch_flags(c, LEVEL_SOFTIRQ) : 0),
+			   RECORD_PART |
+				   (watching && RECORDS_WANTED ? watch_flags(c, LEVEL_SOFTIRQ) : 0),
 			   c->softirq.id, 0, c->softirq.start_ns, now);
 		c->own.preempted.start_ns = prev;
 		c->own.preempted.id = c->softirq.id;
@@ -26,6 +54,8 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 		c->own.preempted.start_ns = 0;
 		c->own.mark[LEVEL_SOFTIRQ] = 0;
 		c->own.began[LEVEL_SOFTIRQ] = inner_records(c);
+		if (SUMMING)
+			sum_softirq_again(c);
 		if (c->own.preempted_mark)
 			mark(c, LEVEL_SOFTIRQ, MARK_TIMER, c->own.preempted_mark, now);
 	}
@@ -94,7 +124,10 @@ static __always_inline void thread_ends(struct cpu_state *c, struct party p, __u
 			   .prio = task->prio};
 
 	read_comm(r.name, task);
-	put_wide(c, LEVEL_THREAD, &r);
+	if (SUMMING)
+		sum_end(c, SUM_THREAD, &r, false);
+	if (RECORDS_WANTED)
+		put_wide(c, LEVEL_THREAD, &r);
 }
 
 /* Some kernels have threads that leave without the tracepoint, so the thread that replaces the
@@ -111,6 +144,8 @@ static __always_inline void thread_begins(struct cpu_state *c, struct party p, _
 			   .prio = p.task->prio};
 
 	c->own.mark[LEVEL_THREAD] = 0;
+	if (!RECORDS_WANTED)
+		return;
 	read_comm(r.name, p.task);
 	put_wide(c, LEVEL_THREAD, &r);
 }
@@ -120,7 +155,7 @@ static __always_inline void note_waker(struct cpu_state *c, struct task_struct *
 {
 	struct asker_key key = wake_key(tid);
 
-	if (!note_of(&key))
+	if (!RECORDS_WANTED || !note_of(&key))
 		return;
 	key.switches = switches_of(task);
 	mark_asked(c, LEVEL_THREAD, MARK_WAKER, 0, now, key, false);

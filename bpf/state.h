@@ -5,6 +5,7 @@
 #define CULPRIT_STATE_H
 
 #include "record.h"
+#include "sum.h"
 
 /* The hierarchy of control groups that tells whose a thread is (collect/owners.h). */
 enum owners_in { OWNERS_NOWHERE, OWNERS_UNIFIED, OWNERS_PIDS, OWNERS_MEMORY, OWNERS_CPU };
@@ -104,6 +105,7 @@ struct probe_state {
 	__u64 active_since;                /* when `active` was last raised from 0 */
 	struct record_open syscall, fault; /* those of the running thread; fault: id = error code */
 	struct record_half same[LEVEL_NMI][SAME_PLACES]; /* see record_place() */
+	struct sum_state sums;
 };
 
 /* One per target CPU, in an mmapable BPF array. The kernel side writes all but `tail` and

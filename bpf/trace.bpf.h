@@ -16,7 +16,18 @@
 #include <stdbool.h>
 #include "vmlinux.h"
 #include "choice.bpf.h"
+
+/* enum summing. Sums are added up by an object of their own, compiled from the same files: where
+ * nobody asks for them nothing tests whether they are wanted. */
+extern const volatile int summing;
+#ifdef SUMS
+#define SUMMING summing
+#else
+#define SUMMING SUMS_NONE
+#endif
+#define RECORDS_WANTED (SUMMING != SUMS_ALONE)
 #include "ring.bpf.h"
+#include "sums.bpf.h"
 
 #define TARGET_CPUS 8192 /* CPUS_MAX */
 
@@ -105,6 +116,67 @@ static __always_inline struct cpu_state *target_cpu(void)
 	return state_at(slot - 1);
 }
 
+/* ---- sums ---- */
+
+struct cpu_sums {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* resized to SUM_ROWS for each target CPU before loading */
+	__type(key, __u32);
+	__type(value, struct sum);
+};
+extern struct cpu_sums cpu_sums SEC(".maps");
+
+static __always_inline struct sum *sum_at(struct cpu_state *c, __u32 row)
+{
+	row += c->own.sums.base;
+	return bpf_map_lookup_elem(&cpu_sums, &row);
+}
+
+#define CLOCK_TRIES 4
+
+/* Reads the clock for an interval of this level. An interrupt between that and a look at what ran
+ * inside would count on the wrong side of it. */
+static __always_inline __u64 clock_at(struct cpu_state *c, int level)
+{
+	__u64 now = 0, inside;
+
+	if (!SUMMING)
+		return bpf_ktime_get_ns();
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		inside = sum_inside(c, level);
+		c->own.sums.inside[level] = inside;
+		now = bpf_ktime_get_ns();
+		if (sum_inside(c, level) == inside)
+			break;
+	}
+	return now;
+}
+
+/* The interval of this level that is open; kind 0: none is. */
+static __always_inline struct record sum_opened(const struct cpu_state *c, int level)
+{
+	const struct record_open *o = level == LEVEL_SOFTIRQ  ? &c->softirq
+				      : level == LEVEL_THREAD ? &c->thread
+				      : c->irq[1].start_ns    ? &c->irq[1]
+							      : &c->irq[0];
+	struct record r = {.start_ns = o->start_ns, .id = o->id};
+
+	if (o->start_ns)
+		r.kind = level == LEVEL_SOFTIRQ  ? RECORD_SOFTIRQ
+			 : level == LEVEL_THREAD ? RECORD_THREAD
+						 : o->kind;
+	return r;
+}
+
+static __always_inline int sum_place(const struct cpu_state *c, int level)
+{
+	return level == LEVEL_SOFTIRQ  ? SUM_SOFTIRQ
+	       : level == LEVEL_THREAD ? SUM_THREAD
+	       : c->irq[1].start_ns    ? SUM_IRQ_INSIDE
+				       : SUM_IRQ;
+}
+
 /* The group of the hierarchy that tells owners (collect/owners.h). */
 static __always_inline struct cgroup *group_of(struct css_set *set)
 {
@@ -167,6 +239,8 @@ static __always_inline void watch_say(struct cpu_state *c, int what, struct part
 			   .owner = p.owner,
 			   .prio = p.task->prio};
 
+	if (!RECORDS_WANTED)
+		return;
 	read_comm(r.name, p.task);
 	c->own.told = put_wide(c, LEVEL_THREAD, &r);
 }
@@ -240,11 +314,28 @@ static __always_inline __u8 watch_flags(const struct cpu_state *c, int level)
 	return upon | (is_inner(c, level) ? RECORD_INNER : 0);
 }
 
+static __always_inline void sum_interval(struct cpu_state *c, int level, int kind, __u32 id,
+					 __u64 arg, __u64 start, __u64 end)
+{
+	struct record r = {.start_ns = start, .end_ns = end, .arg = arg, .id = id, .kind = kind};
+
+	if (level == LEVEL_NMI)
+		sum_nmi(c, &r);
+	else if (level == LEVEL_SOFTIRQ)
+		sum_end(c, SUM_SOFTIRQ, &r, false);
+	else if (level == LEVEL_IRQ)
+		sum_end(c, c->irq[1].start_ns == start ? SUM_IRQ_INSIDE : SUM_IRQ, &r, false);
+}
+
 static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg,
 				 __u64 start, __u64 end)
 {
 	if (watching && start < c->own.active_since)
 		return; /* the begin of this interval was not seen: the open one is older */
+	if (SUMMING)
+		sum_interval(c, level, kind, id, arg, start, end);
+	if (!RECORDS_WANTED)
+		return;
 	put_narrow(c, level, kind, 0, watching ? watch_flags(c, level) : 0, id, arg, start, end);
 }
 
@@ -265,14 +356,45 @@ static __always_inline __u32 inner_records(const struct cpu_state *c)
 /* The time since when the interval of this level runs the function that begins now: for the first
  * function the begin, because the way there is its own, and no clock is read for it. Intervals that
  * have ended since then stand before the mark, which must then have the time of now. */
-static __always_inline __u64 mark_time(const struct cpu_state *c, int level)
+static __always_inline __u64 mark_time(struct cpu_state *c, int level)
 {
 	const struct record_open *o = level == LEVEL_IRQ ? &c->irq[0] : &c->softirq;
 
 	if (!watching && level != LEVEL_THREAD && o->start_ns &&
 	    !(level == LEVEL_IRQ && c->irq[1].start_ns) && c->own.began[level] == inner_records(c))
 		return o->start_ns;
-	return bpf_ktime_get_ns();
+	if (!RECORDS_WANTED && !c->own.sums.open[sum_place(c, level) % SUM_PLACES].marked)
+		return 0; /* the way to the first function is its own: nobody asks when it begins */
+	return clock_at(c, level);
+}
+
+/* The name of the thread whose function ends here. */
+static __always_inline bool sum_thread(struct record *r)
+{
+	struct task_struct *task;
+
+	if (!current_known)
+		return false;
+	task = bpf_get_current_task_btf();
+	r->arg = task->tgid;
+	r->flags = task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0;
+	r->owner = owner_of(task);
+	read_comm(r->name, task);
+	return true;
+}
+
+/* Begins another function of the open interval. A thread's first one has all its time where the
+ * kernel does not tell the current thread. */
+static __always_inline void sum_function(struct cpu_state *c, int level, __u64 function, __u64 now)
+{
+	int place = sum_place(c, level) % SUM_PLACES;
+	struct record r = sum_opened(c, level);
+
+	if (!r.kind || r.start_ns < c->own.active_since)
+		return;
+	if (level == LEVEL_THREAD && c->own.sums.open[place].marked && !sum_thread(&r))
+		return;
+	sum_mark(c, place, &r, function, now);
 }
 
 /* Notes that the interval of this level runs `function` from now on. */
@@ -280,6 +402,8 @@ static __always_inline void mark(struct cpu_state *c, int level, int what, __u64
 				 __u64 now)
 {
 	c->own.mark[level] = function;
+	if (SUMMING)
+		sum_function(c, level, function, now);
 	put_narrow(c, level, RECORD_MARK, what, 0, 0, function, now, now);
 }
 
@@ -305,7 +429,9 @@ static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id,
 	c->own.began[LEVEL_IRQ] = inner_records(c);
 	o->id = id;
 	o->kind = kind;
-	o->start_ns = bpf_ktime_get_ns();
+	o->start_ns = clock_at(c, LEVEL_IRQ);
+	if (SUMMING)
+		sum_begin(c, inside ? SUM_IRQ_INSIDE : SUM_IRQ);
 }
 
 static __always_inline void end_irq(struct cpu_state *c, __u32 kind, __u32 id, __u64 arg, __u64 now)

@@ -140,9 +140,11 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (!c->active && !mine && !is_watched(next)) {
 		c->thread.id = next->pid;
 		c->thread.start_ns = 0; /* has been in nobody's way so far */
+		if (SUMMING)
+			sum_forget(c, SUM_THREAD);
 		return 0;
 	}
-	now = bpf_ktime_get_ns();
+	now = clock_at(c, LEVEL_THREAD);
 	out = party_of(prev);
 	come = party_of(next);
 	if (c->own.here && (c->own.here != (__u32)prev->pid || !mine))
@@ -158,6 +160,8 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		goes(c, out, preempt, here_since(c, prev, first), now);
 	c->thread.id = next->pid;
 	c->thread.start_ns = now;
+	if (SUMMING)
+		sum_begin(c, SUM_THREAD);
 	if (is_watched(next)) {
 		comes(c, come, now);
 		return 0;

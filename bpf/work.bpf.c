@@ -61,10 +61,13 @@ SEC("?tp_btf/workqueue_execute_start")
 int BPF_PROG(workqueue_execute_start, struct work_struct *work)
 {
 	struct cpu_state *c = target();
+	int level;
 
-	if (c) /* runs in a softirq: the bottom-half workqueues */
-		mark_asked(c, level_now(c, LEVEL_THREAD), MARK_WORK, (__u64)work->func,
-			   bpf_ktime_get_ns(), work_key(work), true);
+	if (!c)
+		return 0;
+	level = level_now(c, LEVEL_THREAD); /* runs in a softirq: the bottom-half workqueues */
+	mark_asked(c, level, MARK_WORK, (__u64)work->func, clock_at(c, level), work_key(work),
+		   true);
 	return 0;
 }
 

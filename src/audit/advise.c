@@ -319,7 +319,7 @@ static bool has_ended(const struct place *p, uint32_t tid)
 static char *advice_at(const struct place *p, const struct source *s, const struct cause *c)
 {
 	/* the lane of a watched thread is no CPU */
-	long cpu = p->view->run.watch ? -1 : (long)p->cpu->number;
+	long cpu = view_threads(p->view) ? -1 : (long)p->cpu->number;
 	struct conditions here = conditions_of(&p->view->facts, cpu);
 	struct cpus rest = others_of(p->view);
 	char device[SOURCE_NAME], *text;

@@ -85,7 +85,7 @@ static int take_fix(const struct finding *f, unsigned cpu, struct source *s)
 /* The CPU of a lane; a watched thread's lane is none. */
 static unsigned lane_cpu(const struct view *v, uint32_t i)
 {
-	return v->run.watch ? UINT_MAX : v->cpu[i].number;
+	return view_threads(v) ? UINT_MAX : v->cpu[i].number;
 }
 
 static void add_costs(struct view *v, struct finding *f)

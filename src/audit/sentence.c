@@ -109,7 +109,7 @@ void sentence_source(struct sentence *out, const struct source *s)
 /* UINT_MAX for a watched thread, which is no CPU. */
 static unsigned cpu_number(const struct view *v, const struct cpu *c)
 {
-	return v->run.watch ? UINT_MAX : c->number;
+	return view_threads(v) ? UINT_MAX : c->number;
 }
 
 static void say_tick(struct sentence *out, const struct view *v, const struct cpu *c,

@@ -20,7 +20,7 @@ void say_lanes(const struct say *s)
 {
 	char list[LIST];
 
-	if (s->v->run.watch) {
+	if (view_threads(s->v)) {
 		sentence_add(s->out, "threads %s (%u)", s->g->name, s->g->n);
 		return;
 	}
@@ -105,7 +105,7 @@ void say_most(const struct say *s, uint32_t lane, const struct most *m,
 		return;
 	}
 	sentence_source(s->out, common.source);
-	if (s->v->run.watch)
+	if (view_threads(s->v))
 		sentence_add(s->out, ": what to do differs from thread to thread, see --all");
 	else
 		sentence_add(s->out, ": what to do differs from CPU to CPU, see each with -c");

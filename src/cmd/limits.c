@@ -78,7 +78,7 @@ void limits_end(struct limits *l)
 /* Writes "CPU 3", or a watched thread's name, which may hold any bytes. Returns buf. */
 static const char *lane_name(const struct view *v, uint32_t i, char buf[LANE_NAME])
 {
-	if (v->run.watch)
+	if (view_threads(v))
 		return view_lane(v, i, buf);
 	snprintf(buf, LANE_NAME, "CPU %u", v->cpu[i].number);
 	return buf;
@@ -95,7 +95,7 @@ const char *limits_describe(const struct view *v, const struct trigger_hit *hit,
 		return buf;
 	}
 	/* say() escapes what it prints */
-	if (v->run.watch)
+	if (view_threads(v))
 		view_lane(v, hit->lane, name);
 	else
 		snprintf(name, sizeof(name), "CPU %u", v->cpu[hit->lane].number);

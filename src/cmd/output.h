@@ -59,7 +59,8 @@ bool output_lines(const struct output *o);
 bool output_spans(const struct output *o); /* needs the spans of the worst hiccups */
 bool output_prose(const struct output *o); /* is text or Markdown */
 bool output_markdown(const struct output *o);
-bool output_alone(const struct output *o); /* takes only one view */
+bool output_adds_up(const struct output *o); /* needs no single hiccup */
+bool output_alone(const struct output *o);   /* takes only one view */
 /* Prepares for writing; line formats write their head. Without it the first hiccup or the end does
  * that, so a command that fails before has written nothing. */
 void output_begin(struct output *o);

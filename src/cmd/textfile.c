@@ -208,7 +208,8 @@ void textfile_write(struct textfile *t, struct view *view, bool running)
 	f = open_memstream(&text, &len);
 	if (!f)
 		return;
-	if (view->run.watch) /* lanes have room from the start, and threads come later */
+	if (view->run.watch &&
+	    !view->run.sums) /* lanes have room from the start, and threads come later */
 		shown.ncpus = t->leaders.n = t->leaders.lanes = watch_lanes(view);
 	if (leaders_update(&t->leaders, &shown) |
 	    render_textfile(&shown, &t->leaders, t->host, running, f) | fclose(f))

@@ -18,6 +18,7 @@
 #include "collect/chosen.h"
 #include "collect/facts.h"
 #include "collect/host.h"
+#include "collect/sums.h"
 #include "collect/watch.h"
 #include "model/place.h"
 #include "model/watch.h"
@@ -29,6 +30,7 @@ struct options {
 	struct watched threads;
 	struct flight_options last;
 	struct textfile_options textfile;
+	bool sums;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -132,6 +134,11 @@ static const struct opt watch_opts[] = {
 	{0, "faults", NULL, "also watch page faults", FIELD(threads.faults)},
 	{0, "syscalls", NULL, "also watch system calls: their time on the CPU",
 	 FIELD(threads.syscalls)},
+	{0, "sums", NULL,
+	 "let the kernel add up what takes their time, by CPU: no event leaves it, and nobody "
+	 "reads "
+	 "meanwhile; single losses, who asked and whose time it was are then not known",
+	 FIELD(sums)},
 	{'H', "housekeeping", "CPUS", "the CPUs on which culprit runs",
 	 FIELD(command.measure.housekeeping), opt_set_cpus, .preset = "all CPUs but those of -c"},
 	{'q', "quiet", NULL, "print no progress line", FIELD(command.measure.quiet)},
@@ -237,6 +244,35 @@ static void find_cpus(const struct watched *w, struct cpus *cpus)
 	}
 }
 
+/* Refuses what takes single events. */
+static int check_sums(const struct options *o)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} rows[] = {
+		{"--threshold", o->command.measure.threshold_ns},
+		{"--faults or --syscalls", o->threads.faults || o->threads.syscalls},
+		{"--record", o->command.record},
+		{"--last", o->last.last_ns},
+		{"--max-hiccup", o->command.limits.max_hiccup_ns},
+		{"--stop-on", o->command.limits.stop_on.count},
+	};
+
+	if (!o->sums)
+		return 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].given)
+			return complain("%s needs each event, and with --sums none leaves the "
+					"kernel: leave one of the two out",
+					rows[i].option);
+	if (!output_adds_up(&o->command.output))
+		return complain("with --sums a report can be text, json, openmetrics or "
+				"prometheus (-f): the "
+				"other formats need each event");
+	return 0;
+}
+
 static int check(struct options *o, const struct host *host)
 {
 	struct measure *m = &o->command.measure;
@@ -257,7 +293,7 @@ static int check(struct options *o, const struct host *host)
 	if (!cpus_empty(&absent))
 		return complain("CPU %s does not exist or is offline: give others with -c",
 				cpus_format(&absent, list, sizeof(list)));
-	if (measure_may_trace(""))
+	if (check_sums(o) || measure_may_trace(""))
 		return -1;
 	if (check_ids(&o->threads))
 		return -1;
@@ -295,7 +331,8 @@ static int end(void *ctx)
 {
 	struct watch_state *s = ctx;
 
-	watch_cut(s->view);
+	if (!s->view->run.sums)
+		watch_cut(s->view);
 	if (s->textfile)
 		write_textfile(s, false);
 	return live_report(&s->o->command.output, s->view);
@@ -312,11 +349,11 @@ static int run(struct options *o, struct view *v)
 				   .housekeeping = c->measure.housekeeping,
 				   .threshold_ns = c->measure.threshold_ns};
 	struct live live = {.measure = &c->measure,
-			    .engine = &watch_engine,
+			    .engine = o->sums ? &sums_engine : &watch_engine,
 			    .engine_options = &wo,
 			    .view = v,
 			    .output = &c->output,
-			    .spans = true,
+			    .spans = !o->sums,
 			    .limits = &c->limits,
 			    .record_to = c->record,
 			    .force = c->force,
@@ -330,6 +367,7 @@ static int run(struct options *o, struct view *v)
 			    .end = end};
 	int code;
 
+	wo.threads.sums = o->sums ? SUMS_ALONE : SUMS_NONE;
 	if (textfile_wanted(&o->textfile) &&
 	    !(state.textfile = textfile_open(&o->textfile, false, &c->measure.housekeeping)))
 		return EXIT_ERROR;

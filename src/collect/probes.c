@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/say.h"
 #include "base/units.h"
@@ -15,11 +16,11 @@
 #include "collect/hook.h"
 #include "collect/host.h"
 #include "collect/irq_vectors.h"
-#include "collect/kernel.h"
 #include "collect/owners.h"
+#include "collect/programs.h"
 #include "collect/states.h"
-#include "model/names.h"
 #include "culprit.skel.h"
+#include "sums.skel.h"
 
 #define PROBES_MAX 96
 
@@ -27,9 +28,8 @@ struct probes {
 	struct culprit_bpf *skel;
 	struct cpus targets;
 	struct states states;
-	bool osnoise;                  /* wants the events of osnoise */
-	enum sleeper sleeper;          /* the one that sleeps on the targets */
-	const struct watched *watched; /* NULL: a sampler; set while loading */
+	struct wanted wanted; /* set while loading */
+	struct sum *sums;     /* SUM_ROWS for each target; NULL: none */
 	struct bpf_link *link[PROBES_MAX];
 	uint32_t nlinks;
 	char *missing[PROBES_MAX + 1];
@@ -53,32 +53,6 @@ static void miss(struct probes *p, const char *name)
 {
 	if (p->nmissing < PROBES_MAX)
 		p->missing[p->nmissing++] = strdup(name);
-}
-
-/* The sampler's programs and those that watch threads replace each other. */
-static bool is_wanted(const struct probes *p, const struct bpf_program *prog,
-		      const struct kernel *k)
-{
-	const char *name = bpf_program__name(prog);
-	bool watch = !strncmp(name, "watch_", strlen("watch_"));
-
-	if (strstr(hook_place(prog), "_noise"))
-		return p->osnoise;
-	if (!strncmp(name, "sleeper_", strlen("sleeper_")))
-		return p->sleeper == SLEEPER_THREAD;
-	if (hook_is_ticker(prog))
-		return p->sleeper == SLEEPER_KERNEL;
-	if (!p->watched)
-		return !watch;
-	if (!strncmp(name, "watch_fault", strlen("watch_fault")))
-		return p->watched->faults;
-	if (!strncmp(name, "watch_comm_", strlen("watch_comm_")))
-		return p->watched->comm[0] != NULL;
-	if (!strncmp(name, "watch_sys_", strlen("watch_sys_")))
-		return p->watched->syscalls;
-	if (strstr(name, "throttle"))
-		return !kernel_has_member(k, "cfs_rq", "throttled_clock_self_time");
-	return watch || (strcmp(name, "sched_switch") && strcmp(name, "page_fault_user"));
 }
 
 int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state), void *ctx)
@@ -114,7 +88,7 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 
 	bpf_object__for_each_program(prog, p->skel->obj)
 	{
-		if (!is_wanted(p, prog, k))
+		if (!program_is_wanted(prog, &p->wanted, k))
 			continue;
 		bool there = hook_exists(prog, k);
 
@@ -154,9 +128,43 @@ static int use_memory(struct probes *p)
 		       : 0;
 }
 
+/* Sums take a table for each target, and no notes of askers. True: failed; errno is set. */
+static bool use_sums(struct probes *p)
+{
+	enum summing sums = p->wanted.watched ? p->wanted.watched->sums : SUMS_NONE;
+	struct bpf_map *table = p->skel->maps.cpu_sums;
+	bool asked = sums == SUMS_BESIDE;
+
+	p->skel->rodata->summing = sums;
+	if (!sums)
+		return bpf_map__set_autocreate(table, false);
+	return bpf_map__set_max_entries(table, SUM_ROWS * cpus_count(&p->targets)) ||
+	       bpf_map__set_autocreate(p->skel->maps.asker_notes, asked) ||
+	       bpf_map__set_autocreate(p->skel->maps.asker_stacks, asked) ||
+	       bpf_map__set_autocreate(p->skel->maps.asker_ways, asked);
+}
+
+/* 0 or -errno. */
+static int map_sums(struct probes *p)
+{
+	uint32_t n = cpus_count(&p->targets);
+	void *map;
+
+	if (!p->skel->rodata->summing)
+		return 0;
+	map = mmap(NULL, n * SUM_ROWS * sizeof(struct sum), PROT_READ, MAP_SHARED,
+		   bpf_map__fd(p->skel->maps.cpu_sums), 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	p->sums = map;
+	for (uint32_t i = 0; i < n; i++)
+		states_at(&p->states, i)->own.sums.base = i * SUM_ROWS;
+	return 0;
+}
+
 static void choose_threads(struct probes *p, const struct kernel *k)
 {
-	const struct watched *w = p->watched;
+	const struct watched *w = p->wanted.watched;
 
 	if (!w)
 		return;
@@ -170,22 +178,41 @@ static void choose_threads(struct probes *p, const struct kernel *k)
 	p->skel->rodata->watch_in_groups = w->unit[0] || w->cgroup[0];
 }
 
+/* Opens the programs that add up, which have the layout of the others. NULL with errno set. */
+static struct culprit_bpf *open_sums(const struct bpf_object_open_opts *opts)
+{
+	struct culprit_bpf *skel = calloc(1, sizeof(*skel));
+	int err = skel ? culprit_bpf__create_skeleton(skel) : -ENOMEM;
+
+	if (!err)
+		skel->skeleton->data = (void *)sums_bpf__elf_bytes(&skel->skeleton->data_sz);
+	err = err ? err : bpf_object__open_skeleton(skel->skeleton, opts);
+	if (!err)
+		return skel;
+	culprit_bpf__destroy(skel);
+	errno = -err;
+	return NULL;
+}
+
 static int load_for(struct probes *p, const struct kernel *k)
 {
 	uint16_t slot = 0;
+	int err;
+
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
 
 	/* For a type that the kernel lacks libbpf looks in all modules, which takes this
 	 * capability; given a file it looks in that alone. */
 	if (!host_is_admin())
 		opts.btf_custom_path = KERNEL_TYPES;
-	p->skel = culprit_bpf__open_opts(&opts);
-	if (!p->skel || use_memory(p))
+	p->skel = p->wanted.watched && p->wanted.watched->sums ? open_sums(&opts)
+							       : culprit_bpf__open_opts(&opts);
+	if (!p->skel || use_memory(p) || use_sums(p))
 		return -errno;
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
-	p->skel->rodata->sampler_sleeps = p->sleeper == SLEEPER_THREAD;
-	bpf_map__set_autocreate(p->skel->maps.tickers, p->sleeper == SLEEPER_KERNEL);
+	p->skel->rodata->sampler_sleeps = p->wanted.sleeper == SLEEPER_THREAD;
+	bpf_map__set_autocreate(p->skel->maps.tickers, p->wanted.sleeper == SLEEPER_KERNEL);
 	bpf_map__set_max_entries(p->skel->maps.tickers, slot);
 	choose_threads(p, k);
 	choose_programs(p, k);
@@ -194,15 +221,9 @@ static int load_for(struct probes *p, const struct kernel *k)
 	p->skel->rodata->owners_in = owners_hierarchy()->in;
 	p->skel->rodata->owners_hierarchy = owners_hierarchy()->id;
 	p->why[0] = 0;
-	return culprit_bpf__load(p->skel);
+	err = culprit_bpf__load(p->skel);
+	return err ? err : map_sums(p);
 }
-
-static const bool is_x86 =
-#if defined(__x86_64__)
-	true;
-#else
-	false;
-#endif
 
 static int load(struct probes *p)
 {
@@ -216,22 +237,10 @@ static int load(struct probes *p)
 				KERNEL_TYPES, strerror(-err));
 	err = load_for(p, kernel);
 	kernel_free(kernel);
-	if (err && err != -EPERM && !is_x86 && !kernel_has_exchange())
-		return complain("this kernel's BPF cannot exchange a value in memory, which "
-				"handing over records needs on this architecture: Linux 5.18 or "
-				"later can on arm64; --no-trace measures without");
-	if (err && p->sleeper == SLEEPER_KERNEL)
-		return complain("--kernel: this kernel does not load a BPF timer (%s): it takes "
-				"Linux 6.7 or later; leave out --kernel",
-				strerror(-err));
-	if (err)
-		return complain(
-			"cannot load the BPF programs: %s (%s); --no-trace measures without them",
-			strerror(-err), p->why);
-	return 0;
+	return err ? program_complain(err, &p->wanted, p->why) : 0;
 }
 
-struct probes *probes_new(const struct cpus *targets)
+struct probes *probes_new(const struct cpus *targets, bool records)
 {
 	struct probes *p = calloc(1, sizeof(*p));
 	int err;
@@ -241,7 +250,7 @@ struct probes *probes_new(const struct cpus *targets)
 		return NULL;
 	}
 	p->targets = *targets;
-	err = states_make(&p->states, targets);
+	err = states_make(&p->states, targets, records);
 	if (!err)
 		return p;
 	complain("cannot share memory with the probes: %s; --no-trace measures without them",
@@ -252,9 +261,7 @@ struct probes *probes_new(const struct cpus *targets)
 
 int probes_load(struct probes *p, bool osnoise, enum sleeper sleeper, const struct watched *watched)
 {
-	p->osnoise = osnoise;
-	p->sleeper = sleeper;
-	p->watched = watched;
+	p->wanted = (struct wanted){osnoise, sleeper, watched};
 	complaining = p;
 	libbpf_set_print(keep_first_warning);
 	return load(p);
@@ -266,6 +273,8 @@ void probes_close(struct probes *p)
 		return;
 	for (uint32_t i = 0; i < p->nlinks; i++)
 		bpf_link__destroy(p->link[i]);
+	if (p->sums)
+		munmap(p->sums, cpus_count(&p->targets) * SUM_ROWS * sizeof(struct sum));
 	states_end(&p->states);
 	culprit_bpf__destroy(p->skel);
 	for (uint32_t i = 0; i < p->nmissing; i++)
@@ -338,6 +347,11 @@ struct cpu_state *probes_state(struct probes *p, uint32_t index)
 int probes_lend(struct probes *p, uint32_t index, bool on)
 {
 	return states_lend(&p->states, index, on);
+}
+
+const struct sum *probes_sums(const struct probes *p, uint32_t index)
+{
+	return p->sums + index * SUM_ROWS;
 }
 
 void probes_not_observed(const struct probes *p, struct view *v)

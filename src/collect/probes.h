@@ -18,14 +18,16 @@ struct watched {
 	int32_t tgid[16], tid[16]; /* as many as watch.bpf.c keeps */
 	bool users;                /* all threads of user space */
 	bool faults, syscalls;     /* records these of the threads, too */
+	enum summing sums;         /* adds up, and keeps no record or all of them */
 	/* Processes by their names, with asterisks, and by what they belong to: choice.h. NULL
 	 * ends each. */
 	const char *comm[CHOICE_GLOBS + 1], *unit[CHOICE_GROUPS + 1], *cgroup[CHOICE_GROUPS + 1];
 };
 
 /* Makes the memory that probes share with readers and samplers: a cpu_state for each target, in
- * ascending order of CPU. Loads nothing yet. NULL with the reason said. */
-struct probes *probes_new(const struct cpus *targets);
+ * ascending order of CPU. records: false where only sums are wanted, which need no rings. Loads
+ * nothing yet. NULL with the reason said. */
+struct probes *probes_new(const struct cpus *targets, bool records);
 
 /* Loads the programs for which this kernel has tracepoints; attaches nothing yet. osnoise: also the
  * events of the kernel's osnoise tracer. sleeper: of a thread also what wakes it, into
@@ -65,6 +67,10 @@ void probes_watch_process(struct probes *p, int32_t pid);
 
 /* Watches the threads of these cgroups and of all below them in place of earlier ones; 0: none. */
 void probes_watch_groups(struct probes *p, const uint64_t id[CHOICE_GROUPS]);
+
+/* The nth target's sums, SUM_ROWS of them; where they are wanted, shared with the kernel from
+ * probes_load() until close. */
+const struct sum *probes_sums(const struct probes *p, uint32_t index);
 
 /* Names the tracepoints that this kernel lacks in the view. */
 void probes_not_observed(const struct probes *p, struct view *v);

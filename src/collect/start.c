@@ -226,7 +226,7 @@ static int prepare_workload(struct collect *c, const struct collect_options *o)
 static int start_samplers(struct collect *c, const struct collect_options *o)
 {
 	if (o->trace) {
-		c->probes = probes_new(&o->targets);
+		c->probes = probes_new(&o->targets, true);
 		if (!c->probes)
 			return -1;
 	}

@@ -14,7 +14,7 @@
 
 /* A map of the memory of n targets, mapped at `at`. placed: on this NUMA node, -1: on any, like all
  * maps in one map of maps; else on any. Returns its descriptor or -errno. */
-static int make_map(void *at, size_t size, uint32_t n, bool placed, int node)
+static int make_map(void *at, size_t each, uint32_t n, bool placed, int node)
 {
 	int fd;
 
@@ -23,11 +23,10 @@ static int make_map(void *at, size_t size, uint32_t n, bool placed, int node)
 		opts.map_flags |= BPF_F_NUMA_NODE;
 		opts.numa_node = node;
 	}
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cpu_states", sizeof(uint32_t),
-			    sizeof(struct cpu_state), n, &opts);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cpu_states", sizeof(uint32_t), each, n, &opts);
 	if (fd < 0)
 		return -errno;
-	if (mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED)
+	if (mmap(at, n * each, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED)
 		return fd;
 	close(fd);
 	return -errno;
@@ -83,7 +82,7 @@ static bool on_several(const struct cpus *targets, const int16_t *node)
 	return false;
 }
 
-int states_make(struct states *s, const struct cpus *targets)
+int states_make(struct states *s, const struct cpus *targets, bool rings)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	int first = cpus_next(targets, 0);
@@ -94,7 +93,7 @@ int states_make(struct states *s, const struct cpus *targets)
 	machine_nodes(node);
 	apart = on_several(targets, node);
 	s->n = cpus_count(targets);
-	s->stride = sizeof(struct cpu_state);
+	s->stride = rings ? sizeof(struct cpu_state) : offsetof(struct cpu_state, ring);
 	if (apart) /* each map begins on a page */
 		s->stride = (s->stride + page - 1) / page * page;
 	map = mmap(NULL, s->n * s->stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -103,7 +102,7 @@ int states_make(struct states *s, const struct cpus *targets)
 		return -errno;
 	s->memory = map;
 	s->fd = apart ? make_apart(s, targets, node)
-		      : make_map(map, s->n * s->stride, s->n, node[first] >= 0, node[first]);
+		      : make_map(map, s->stride, s->n, node[first] >= 0, node[first]);
 	if (s->fd < 0)
 		return s->fd;
 	madvise(map, s->n * s->stride, MADV_DONTFORK);

@@ -13,13 +13,14 @@
 struct states {
 	void *memory; /* n of them; NULL: none */
 	uint32_t n;
-	size_t stride;
-	int fd;   /* descriptor of their BPF map */
+	size_t stride; /* bytes of each */
+	int fd;        /* descriptor of their BPF map */
 	int *one; /* one map for each target, where targets lie on several nodes of a map of maps */
 };
 
-/* 0 or -errno; states_end() in any case. *s is all zeros before. */
-int states_make(struct states *s, const struct cpus *targets);
+/* rings: with the rings of records, else only what stands before them. 0 or -errno; states_end() in
+ * any case. *s is all zeros before. */
+int states_make(struct states *s, const struct cpus *targets, bool rings);
 void states_end(struct states *s);
 
 /* The state of the nth target, in ascending order of CPU; valid until states_end(). */

@@ -32,8 +32,8 @@ static bool differs(const struct cpu *c)
 
 static unsigned state_of(const struct view *v, const struct cpu *c)
 {
-	const bool is[] = {!v->run.watch && cpus_has(&v->host.isolated, c->number),
-			   !v->run.watch && cpus_has(&v->host.nohz_full, c->number),
+	const bool is[] = {!view_threads(v) && cpus_has(&v->host.isolated, c->number),
+			   !view_threads(v) && cpus_has(&v->host.nohz_full, c->number),
 			   c->ended != NULL,
 			   c->hiccups_lost > 0,
 			   c->counts.lost > 0,
@@ -41,7 +41,7 @@ static unsigned state_of(const struct view *v, const struct cpu *c)
 			   c->closure_known,
 			   c->closure_known && differs(c),
 			   c->smi_known && c->smi_count > 0,
-			   v->run.watch && c->unpaired > 0,
+			   view_threads(v) && c->unpaired > 0,
 			   c->reported > 0,
 			   c->kernel_thread};
 	unsigned state = 0;
@@ -74,7 +74,7 @@ static struct profile profile_of(const struct view *v, const struct group_rows *
 			    .lost = view_lost(v, i),
 			    .per = c->observed_ns ? 1.0 / c->observed_ns : 0};
 
-	if (v->run.watch) {
+	if (view_threads(v)) {
 		lane_name(c, p.name);
 		if (p.lost < 0) { /* not known: what it lost of the whole window */
 			p.per = v->run.duration_ns ? 1.0 / v->run.duration_ns : 0;
@@ -202,7 +202,7 @@ static int list_lanes(struct cpu_groups *g, const struct view *v)
 		struct cpu_group *to = &g->row[g->of[i]];
 
 		to->lane[to->n++] = i;
-		if (!v->run.watch)
+		if (!view_threads(v))
 			cpus_add(&to->cpus, v->cpu[i].number);
 		else if (to->n == 1)
 			lane_name(&v->cpu[i], to->name);

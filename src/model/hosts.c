@@ -129,7 +129,7 @@ static void fill(struct host_source *row, const struct entry *e, const struct vi
 				    .max_ns = e->max_ns,
 				    .observed_ns = e->observed_ns};
 	for (uint32_t i = 0; i < e->rows; i++)
-		if (v->run.watch)
+		if (view_threads(v))
 			cpus_or(&row->cpus, &v->cpu[e[i].cpu].ran_on);
 		else
 			cpus_add(&row->cpus, v->cpu[e[i].cpu].number);

@@ -32,9 +32,9 @@ const char *report_cpus(const struct view *v, const struct cpu_group *g, char bu
 {
 	char list[LIST_BYTES], name[4 * GROUP_NAME + 8];
 
-	if (v->run.watch && g->n == 1)
+	if (view_threads(v) && g->n == 1)
 		return report_lane(v, g->first, buf);
-	if (v->run.watch) {
+	if (view_threads(v)) {
 		snprintf(buf, REPORT_CPUS, "threads %s (%u)", common_name(g, name, sizeof(name)),
 			 g->n);
 		return buf;
@@ -52,9 +52,9 @@ const char *report_cpus_cell(const struct view *v, const struct cpu_group *g, si
 {
 	char list[4 * GROUP_NAME + 8];
 
-	if (v->run.watch && g->n == 1)
+	if (view_threads(v) && g->n == 1)
 		return report_lane(v, g->first, buf);
-	if (v->run.watch)
+	if (view_threads(v))
 		common_name(g, list, sizeof(list));
 	else
 		cpus_format(&g->cpus, list, width < sizeof(list) ? width : sizeof(list));
@@ -68,10 +68,10 @@ const char *report_cpus_cell(const struct view *v, const struct cpu_group *g, si
 const char *report_ranked(const struct view *v, char buf[REPORT_CPUS])
 {
 	snprintf(buf, REPORT_CPUS, "%u %s, by %s in turn", v->ncpus,
-		 v->run.watch ? "threads" : "CPUs",
-		 v->run.watch     ? "time lost and longest gap"
-		 : v->run.windows ? "time in slow windows and longest window"
-				  : "share lost and longest gap");
+		 view_threads(v) ? "threads" : "CPUs",
+		 view_threads(v)                  ? "time lost and longest gap"
+		 : v->run.windows && !v->run.sums ? "time in slow windows and longest window"
+						  : "share lost and longest gap");
 	return buf;
 }
 
@@ -153,9 +153,9 @@ uint32_t report_columns(const struct view *v, struct report_column column[REPORT
 	const struct report_column *from = of_cpus;
 	uint32_t n = 3;
 
-	if (v->run.watch) {
+	if (view_threads(v)) {
 		from = of_threads;
-	} else if (v->run.windows) {
+	} else if (v->run.windows && !v->run.sums) {
 		n = one_series(v) ? 4 : 2;
 		from = n == 4 ? of_one : of_several;
 	}
@@ -175,7 +175,7 @@ const struct source *report_first_cause(const struct view *v, const struct cpu_g
 
 static const char *lanes(const struct view *v)
 {
-	return v->run.watch ? "threads" : "CPUs";
+	return view_threads(v) ? "threads" : "CPUs";
 }
 
 /* "on 41 of 59 CPUs; at most 3.10 ms, on cpu 12", what of it is worth saying. */

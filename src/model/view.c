@@ -124,11 +124,16 @@ char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[L
 	return buf;
 }
 
+bool view_threads(const struct view *v)
+{
+	return v->run.watch && !v->run.sums;
+}
+
 char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME])
 {
 	const struct cpu *c = &v->cpu[index];
 
-	if (!v->run.watch)
+	if (!view_threads(v))
 		snprintf(buf, LANE_NAME, "cpu %u", c->number);
 	else if (c->tid)
 		view_thread(c->comm, c->kernel_thread, c->tid, buf);

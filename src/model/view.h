@@ -165,6 +165,7 @@ struct run {
 	bool traced;         /* false: --no-trace */
 	bool redacted;       /* names and facts of its users were taken out (redact.h) */
 	bool watch;          /* threads were watched: a lane is a thread */
+	bool sums;           /* the probes added up: a lane is a CPU all the same (sums.h) */
 	bool whose;          /* records tell the owners of the threads before it */
 	/* hiccups are a workload's slow operations, not gaps of the spin loop */
 	bool windows;
@@ -227,6 +228,9 @@ const struct series *cpu_series(const struct cpu *c, const struct spot *spot);
 /* Forgets the values of its series, which are of other time than the report. */
 void cpu_forget_series(struct cpu *c);
 
+/* True where a lane is a watched thread, and no CPU. */
+bool view_threads(const struct view *v);
+
 /* "cpu 3", or for a watched thread "poke-timer [812]" with unescaped bytes; a kernel thread is
  * "[kworker/3:1] [12]", and a thread that poses as one "user thread [kworker/3:1] [812]". Returns
  * buf. */
@@ -272,6 +276,12 @@ void view_cut(struct view *v, uint32_t n);
 	"measured, as not seen; how much it is elsewhere is not known"
 
 /* The report of watched threads without a lane: they may sleep, or not be there. */
+/* The limit of sums. */
+#define VIEW_SUMS                                                                                  \
+	"added up in the kernel (--sums), over the time that watched threads ran or waited on a "  \
+	"CPU: single losses, who asked, whose time it was and used-up quotas are not known; "      \
+	"percentiles are up to half too high"
+
 #define VIEW_NOBODY "none of the chosen threads was seen to run in this time"
 
 /* No CPU was left for culprit itself: it ran on the measured ones, too, and is a part of the

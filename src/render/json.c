@@ -47,6 +47,8 @@ static void write_run(struct json *j, const struct run *r)
 	if (r->redacted)
 		json_bool(j, "redacted", true);
 	json_bool(j, "traced", r->traced);
+	if (r->sums)
+		json_bool(j, "sums", true);
 	json_string(j, "threshold", r->threshold_auto ? "auto" : "given");
 	render_cpus(j, "cpus", &r->cpus);
 	render_cpus(j, "housekeeping", &r->housekeeping);

@@ -332,12 +332,12 @@ int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 	int err;
 
 	json_object(j, NULL);
-	if (v->run.watch)
+	if (view_threads(v))
 		render_json_thread(j, v, c);
 	else
 		json_u64(j, "cpu", c->number);
-	json_bool(j, "isolated", !v->run.watch && cpus_has(&v->host.isolated, c->number));
-	json_bool(j, "nohz_full", !v->run.watch && cpus_has(&v->host.nohz_full, c->number));
+	json_bool(j, "isolated", !view_threads(v) && cpus_has(&v->host.isolated, c->number));
+	json_bool(j, "nohz_full", !view_threads(v) && cpus_has(&v->host.nohz_full, c->number));
 	json_u64(j, "observed_ns", c->observed_ns);
 	json_string(j, "verdict", c->verdict[0] ? c->verdict : NULL);
 	json_string(j, "ended_early", c->ended);
@@ -345,7 +345,10 @@ int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 	render_shorts(j, &c->shorts);
 	write_loop(j, c);
 	render_series(j, c);
-	write_hiccups(j, v, i);
+	if (v->run.sums)
+		json_null(j, "hiccups");
+	else
+		write_hiccups(j, v, i);
 	write_time(j, c);
 	write_records(j, c, i ? 0 : v->run.recursion_misses);
 	json_u64(j, "bookkeeping_ns", c->bookkeeping_ns);

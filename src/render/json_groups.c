@@ -10,7 +10,7 @@
 /* A CPU, or a watched thread by its number. */
 static void write_lane(struct json *j, const char *key, const struct view *v, uint32_t lane)
 {
-	if (!v->run.watch)
+	if (!view_threads(v))
 		json_u64(j, key, v->cpu[lane].number);
 	else if (key)
 		json_u64(j, !strcmp(key, "cpu") ? "pid" : "max_pid", v->cpu[lane].tid);
@@ -84,14 +84,14 @@ static void write_group(struct json *j, const struct view *v, uint32_t k)
 	const char *verdict = group_verdict(v, k);
 
 	json_object(j, NULL);
-	json_array_flat(j, v->run.watch ? "pids" : "cpus");
+	json_array_flat(j, view_threads(v) ? "pids" : "cpus");
 	for (uint32_t i = 0; i < g->n; i++)
 		write_lane(j, NULL, v, g->lane[i]);
 	json_end(j);
-	if (v->run.watch)
+	if (view_threads(v))
 		json_string(j, "comm", g->name);
 	json_string(j, "verdict", verdict[0] ? verdict : NULL);
-	if (v->run.watch)
+	if (view_threads(v))
 		write_spread(j, "lost_ns", v, &g->lost_each_ns, 1);
 	else
 		write_spread(j, "lost_ns_per_s", v, &g->lost, NSEC_PER_SEC);
@@ -112,7 +112,7 @@ static void write_group(struct json *j, const struct view *v, uint32_t k)
 
 void render_json_groups(struct json *j, const struct view *v)
 {
-	if (!groups_shown(v))
+	if (!groups_shown(v) || v->run.sums) /* single hiccups are not known */
 		return;
 	json_array(j, "groups");
 	for (uint32_t k = 0; k < v->groups.n; k++)

@@ -59,7 +59,7 @@ const char *metric_suffix(enum type type)
 
 const char *metric_lane_label(const struct metrics *m)
 {
-	return m->view->run.watch ? "thread" : "cpu";
+	return view_threads(m->view) ? "thread" : "cpu";
 }
 
 void metric_lane(struct metrics *m, uint32_t part)
@@ -74,7 +74,7 @@ void metric_lane(struct metrics *m, uint32_t part)
 			     list ? cpus_format(&m->view->groups.row[part].cpus, list, LIST_BYTES)
 				  : "?");
 		free(list);
-	} else if (m->view->run.watch) {
+	} else if (view_threads(m->view)) {
 		metric_label(m, metric_lane_label(m), view_lane(m->view, part, lane));
 	} else {
 		metric_label_u64(m, metric_lane_label(m), m->view->cpu[part].number);
@@ -86,7 +86,7 @@ int metrics_leaders(struct leaders *s, const struct view *v, enum metrics_per pe
 	uint32_t *of;
 	int err;
 
-	if (per == PER_CPU || v->run.watch || (per == PER_GROUP && !v->groups.n))
+	if (per == PER_CPU || view_threads(v) || (per == PER_GROUP && !v->groups.n))
 		return leaders_init(s, v->ncpus);
 	if (per == PER_GROUP)
 		return leaders_init_parts(s, v->ncpus, v->groups.of, v->groups.n);

@@ -34,6 +34,7 @@ struct family {
 		      const struct family *f); /* metrics of one view; NULL: one for each CPU */
 	size_t at, known;                      /* place of a CPU's number */
 	bool fine;                             /* not where all CPUs are added up */
+	bool single;                           /* single hiccups or records, which sums lack */
 };
 
 const char *metric_suffix(enum type type); /* "_total" */

@@ -90,7 +90,7 @@ static void write_ended(struct metrics *m, const struct family *f)
 {
 	const struct leaders *s = m->leaders;
 
-	for (uint32_t part = 0; part < s->n && !m->view->run.watch; part++) {
+	for (uint32_t part = 0; part < s->n && !view_threads(m->view); part++) {
 		bool ended = false;
 
 		for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes;
@@ -107,7 +107,7 @@ static void write_cpu_info(struct metrics *m, const struct family *f)
 	for (uint32_t i = 0; i < m->view->ncpus; i++) {
 		unsigned cpu = m->view->cpu[i].number;
 
-		if (m->view->run.watch)
+		if (view_threads(m->view))
 			return;
 		metric_begin(m, f->name, metric_suffix(f->type));
 		metric_label_u64(m, "cpu", cpu);
@@ -227,11 +227,12 @@ static const struct family families[] = {
 	{"culprit_cpu", INFO, false, "A measured CPU", .write = write_cpu_info, .fine = true},
 	{"culprit_cpus", GAUGE, false, "How many CPUs are added up here", .write = write_count},
 	{"culprit_threshold_seconds", GAUGE, true, "Shorter gaps are no hiccups",
-	 OF_CPU(threshold_ns)},
+	 OF_CPU(threshold_ns), .single = true},
 	{"culprit_observed_seconds", COUNTER, true, "Time for which the CPU was observed",
 	 OF_CPU(observed_ns)},
 	{"culprit_hiccups", COUNTER, false,
-	 "Times that the CPU was away for the threshold at least", OF_CPU(hiccups.count)},
+	 "Times that the CPU was away for the threshold at least", OF_CPU(hiccups.count),
+	 .single = true},
 	{"culprit_short_gaps", COUNTER, false,
 	 "Gaps that were too short to be hiccups, and are counted in no other metric",
 	 OF_CPU(shorts.count), KNOWN(shorts.known)},
@@ -241,12 +242,13 @@ static const struct family families[] = {
 	{"culprit_hiccup_seconds", HISTOGRAM, true,
 	 "How long the CPU was away at a time; of a workload, operations longer than their "
 	 "threshold alone",
-	 .write = metric_hiccups},
+	 .write = metric_hiccups, .single = true},
 	{"culprit_series_seconds", HISTOGRAM, true,
 	 "What a workload measured, all values, known when the run is over", .write = metric_series,
 	 .fine = true},
 	{"culprit_longest_hiccup_seconds", GAUGE, true,
-	 "The longest time that the CPU was away since the run began", OF_CPU(hiccups.max)},
+	 "The longest time that the CPU was away since the run began", OF_CPU(hiccups.max),
+	 .single = true},
 	{"culprit_lost_seconds", COUNTER, true,
 	 "Time that a source took from the CPU, less what interrupted it; with "
 	 "culprit_series_ended_seconds all together sum up to the time away",
@@ -282,18 +284,20 @@ static const struct family families[] = {
 	 "it; all CPUs together",
 	 .write = metric_kinds, .fine = true},
 	{"culprit_records", COUNTER, false, "Records of the kernel's activity taken",
-	 OF_CPU(counts.seen)},
+	 OF_CPU(counts.seen), .single = true},
 	{"culprit_records_lost", COUNTER, false,
-	 "Records that are missing: names may be missing then", OF_CPU(counts.lost)},
+	 "Records that are missing: names may be missing then", OF_CPU(counts.lost),
+	 .single = true},
 	{"culprit_join_mismatches", COUNTER, false,
-	 "Hiccups whose timestamps and records disagree: should be 0", OF_CPU(counts.mismatches)},
+	 "Hiccups whose timestamps and records disagree: should be 0", OF_CPU(counts.mismatches),
+	 .single = true},
 	{"culprit_recursion_misses", COUNTER, false,
 	 "Times that a probe was left out inside another; those of all CPUs stand with the first",
 	 .write = write_misses},
 	{"culprit_hiccups_lost", COUNTER, false, "Hiccups that came faster than they could be read",
-	 OF_CPU(hiccups_lost)},
+	 OF_CPU(hiccups_lost), .single = true},
 	{"culprit_hiccups_lost_seconds", COUNTER, true,
-	 "Time of the hiccups that could not be read", OF_CPU(hiccups_lost_ns)},
+	 "Time of the hiccups that could not be read", OF_CPU(hiccups_lost_ns), .single = true},
 	{"culprit_steal_seconds", COUNTER, true,
 	 "What the hypervisor's steal clock rose by, in steps of 10 ms", OF_CPU(steal_ns),
 	 KNOWN(steal_known)},
@@ -311,6 +315,8 @@ static void write_all(struct metrics *m, const struct view *const *views,
 			continue;
 		head(m, f);
 		for (uint32_t i = 0; i < n; i++) {
+			if (f->single && views[i]->run.sums)
+				continue;
 			m->view = views[i];
 			m->leaders = &leaders[i];
 			(f->write ? f->write : write_cpus)(m, f);

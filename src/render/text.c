@@ -170,6 +170,8 @@ static void write_tail(const struct page *p)
 	}
 	if (r->watch) {
 		fputc('\n', p->out);
+		if (r->sums)
+			text_line(p, "%s", VIEW_SUMS);
 		text_line(p, "%s", VIEW_WATCH);
 	}
 	if (!r->nnot_observed)

@@ -25,7 +25,7 @@
 /* For watched threads the time, because their shares are of different times. */
 static double share(const struct view *v, uint32_t i)
 {
-	return v->run.watch ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);
+	return view_threads(v) ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);
 }
 
 static void write_verdict(const struct page *p, const char *verdict)
@@ -58,7 +58,7 @@ static void write_group_verdicts(const struct page *p, bool again)
 	}
 	if (more)
 		fprintf(p->out, "  (and %u more %s%s, further %s in the table)\n", more,
-			v->run.watch ? "thread" : "CPU", more == 1 ? "" : "s",
+			view_threads(v) ? "thread" : "CPU", more == 1 ? "" : "s",
 			again ? "up" : "down");
 }
 
@@ -88,7 +88,7 @@ void text_verdict(const struct page *p, bool again)
 		write_verdict(p, v->cpu[order[k]].verdict);
 	if (n > VERDICTS_SHOWN)
 		fprintf(p->out, "  (and %u %s%s that lost less: see %s)\n", n - VERDICTS_SHOWN,
-			v->run.watch ? "thread" : "CPU", n == VERDICTS_SHOWN + 1 ? "" : "s",
+			view_threads(v) ? "thread" : "CPU", n == VERDICTS_SHOWN + 1 ? "" : "s",
 			again ? "above" : "below");
 	free(order);
 }

@@ -22,7 +22,7 @@ static void write_numbers(const struct page *p, const struct cpu *c)
 	char a[32], b[32], rest[TEXT_SAFE];
 	struct flow f;
 
-	if (p->view->run.traced && c->hiccups.count) {
+	if (p->view->run.traced && !p->view->run.sums && c->hiccups.count) {
 		flow_start(&f, p->out, p->width, p->view->run.windows ? "  of their time: " : "  ",
 			   " · ", "  ");
 		flow_add(&f, "%s %s %%", p->view->run.watch ? "seen by the kernel" : "attributed",
@@ -48,7 +48,7 @@ static void write_numbers(const struct page *p, const struct cpu *c)
 		flow_add(&f, "loop %.1f ns", c->loop_mean_ns);
 	if (c->loop_count && view_tick(p->view) > 0)
 		flow_add(&f, "a tick of the counter %.1f ns", view_tick(p->view));
-	if (p->view->run.traced) {
+	if (p->view->run.traced && !p->view->run.sums) {
 		flow_add(&f, "records %s, lost %s", format_count(c->counts.seen, a, sizeof(a)),
 			 format_count(c->counts.lost, b, sizeof(b)));
 		flow_add(&f, "join mismatches %s",
@@ -111,7 +111,7 @@ static void add_lost(struct flow *f, const struct view *v, uint32_t i)
 		flow_add(f, "%s in all", b);
 	else
 		flow_add(f, "%s lost", b);
-	if (v->run.watch && !c->reported && view_thread_known(v))
+	if (view_threads(v) && !c->reported && view_thread_known(v))
 		flow_add(f, "seen for %s", format_ns(c->observed_ns, a, sizeof(a)));
 }
 
@@ -162,7 +162,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	escape_text(view_lane(p->view, i, lane), SIZE_MAX, start, sizeof(start));
 	flow_start(&f, p->out, p->width, start, " · ", "  ");
 	fputs(text_plain(p), p->out);
-	if (p->view->run.watch)
+	if (view_threads(p->view))
 		strcpy(start, "  ");
 	else
 		snprintf(start, sizeof(start), " (%s%s)  ",
@@ -178,9 +178,9 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 				 ? "their threshold"
 				 : format_ns(c->threshold_ns, b, sizeof(b)));
 	} else {
-		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)),
-			 hiccups->count == 1 ? "" : "s");
-		if (hiccups->count > 1 && report_rate(p->view, i) >= 0)
+		flow_add(&f, "%s %s%s", format_count(hiccups->count, a, sizeof(a)),
+			 p->view->run.sums ? "run" : "hiccup", hiccups->count == 1 ? "" : "s");
+		if (hiccups->count > 1 && !p->view->run.sums && report_rate(p->view, i) >= 0)
 			flow_add(&f, "%s a second",
 				 format_rate(report_rate(p->view, i), a, sizeof(a)));
 		add_lost(&f, p->view, i);
@@ -199,7 +199,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
 			  format_count(c->hiccups_lost, a, sizeof(a)),
 			  format_ns(c->hiccups_lost_ns, b, sizeof(b)));
-	if (p->view->run.watch)
+	if (view_threads(p->view))
 		text_thread(p, c, "  ");
 	else if (c->unpaired)
 		text_unpaired(p, c->unpaired);

@@ -66,7 +66,7 @@ static void write_figures(const struct page *p, const struct cpu_group *g)
 	for (size_t i = 0; i < 4; i++)
 		table_column(t, headings[i], i ? ALIGN_RIGHT : ALIGN_LEFT, false);
 	table_column(t, "at", ALIGN_LEFT, false);
-	if (p->view->run.watch)
+	if (view_threads(p->view))
 		figure_row(p, t, "lost", &g->lost_each_ns, format_ns);
 	else if (!p->view->run.windows)
 		figure_row(p, t, "lost %", &g->lost, NULL);
@@ -186,7 +186,7 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
 			  format_count(sum.hiccups_lost, a, sizeof(a)),
 			  format_ns(sum.hiccups_lost_ns, b, sizeof(b)));
-	if (p->view->run.watch)
+	if (view_threads(p->view))
 		write_thread(p, g);
 	else if (sum.unpaired)
 		text_unpaired(p, sum.unpaired);
@@ -227,7 +227,7 @@ static void write_group(const struct page *p, const struct cpu_group *g)
 
 	text_heading(p, report_cpus(p->view, g, list), &f);
 	f.some = true;
-	if (p->view->run.watch)
+	if (view_threads(p->view))
 		flow_add(&f, "alike");
 	else
 		flow_add(&f, "(%u alike: %s%s)", g->n,
@@ -273,7 +273,7 @@ static void name_left(const struct page *p, const struct cpus *left, uint32_t n)
 		return;
 	fputc('\n', p->out);
 	flow_start(&f, p->out, p->width, "", " ", "  ");
-	if (p->view->run.watch) {
+	if (view_threads(p->view)) {
 		flow_add(&f, "without details here: %u thread%s;", n, n == 1 ? "" : "s");
 		flow_words(&f, "--all shows all of them");
 		flow_end(&f);

@@ -60,7 +60,7 @@ static void write_table(const struct page *p)
 		column[1] = column[columns - 1];
 		columns = 2;
 	}
-	table_column(t, p->view->run.watch ? "threads" : "cpus", ALIGN_LEFT, false);
+	table_column(t, view_threads(p->view) ? "threads" : "cpus", ALIGN_LEFT, false);
 	for (uint32_t i = 0; i < columns; i++)
 		table_column(t, column[i].heading, ALIGN_RIGHT, false);
 	table_column(t, "first cause", ALIGN_LEFT, true);

@@ -20,6 +20,7 @@
 #include "pair.h"
 #include "recording.h"
 #include "scale.h"
+#include "sums.h"
 #include "turns.h"
 
 #define ROUNDS 15
@@ -264,6 +265,8 @@ int main(int argc, char **argv)
 			       : 0;
 	if (argc > 3 && !strcmp(argv[1], "scale"))
 		return bench_scale(cpu, strtoul(argv[3], NULL, 10)) ? 1 : 0;
+	if (argc > 3 && !strcmp(argv[1], "sums"))
+		return bench_sums(cpu, atoi(argv[3])) ? 1 : 0;
 	if (argc > 3 && !strcmp(argv[1], "pair")) {
 		bench_pair(cpu, atoi(argv[3]), ns_per_tick());
 		return 0;

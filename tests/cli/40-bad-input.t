@@ -177,6 +177,11 @@ else:
     refused("watch: more than 16", "watch",
             *(x for _ in range(17) for x in ("-p", str(os.getpid()))), says="16")
     refused("watch: an operand", "watch", str(os.getpid()), says=str(os.getpid()))
+    for args, want in (("-t 1us", "--threshold"), ("--faults", "--faults"),
+                       ("--syscalls", "--syscalls"), ("-r /nonexistent/x", "--record"),
+                       ("--max-hiccup 1ms", "--max-hiccup"), ("--stop-on hiccup>1ms", "--stop-on"),
+                       ("--last 1s", "--last"), ("-f csv", "(-f)"), ("-f html", "(-f)")):
+        refused(f"watch: --sums {args}", "watch", "-c", "0", "--sums", *args.split(), says=want)
     for what, want, unshare in (("a shifted clock", "time namespace",
                                  ("-T", "--monotonic", "1000")),
                                 ("a user namespace", "user namespace", ("-U", "-r")),

@@ -185,6 +185,36 @@ with program("spin") as p:
        "culprit, and who writes its recording, stay off the watched CPU", where)
     is_(culprit("report", rec, "-f", "json").out, r.out, f"{name} json")
 
+# ---- sums: nothing leaves the kernel but totals ----
+# A priority that leaves the CPU to these, whatever else wants it.
+with program("spin", prefix=("nice", "-n", "-15")) as p:
+    prom = os.path.join(place, "sums.prom")
+    report, log = watch("-p", p.pid, "--sums", "--textfile", prom, "--textfile-interval", "100ms",
+                        meanwhile=poke("fifo", "-n", "20", "-l", "2ms", "-g", "20ms-40ms"))
+    found = rows(report, kind="thread", name=re.compile("^poke"))
+    ran = sum(e["ran_ns"] for e in log)
+    ok([c["cpu"] for c in report["cpus"]] == [cpu] and report["run"]["sums"] and
+       report["cpus"][0]["hiccups"] is None, "--sums: a CPU, and no single hiccup", report["cpus"])
+    ok(total(found, "count") >= len(log) and 0.9 * ran <= total(found),
+       "poke is named for what it took", ran, found)
+    ok(total(rows(report)) <= report["run"]["duration_ns"],
+       "no time counts twice, though two threads lost it", total(rows(report)), report["run"])
+    with open(prom) as f:
+        metrics = f.read()
+    ok(re.search(rf'^culprit_lost_seconds_total{{cpu="{cpu}",.*source="poke', metrics, re.M) and
+       not re.search("^culprit_hiccup", metrics, re.M), "--textfile has them, and no hiccups",
+       metrics[:2000])
+bench = os.path.join(lib.BUILD, "bench")
+if os.path.exists(bench):
+    r = subprocess.run([bench, "sums", str(cpu), "500"], capture_output=True, text=True)
+    name = "sums and records of the same intervals are the same, to the ns"
+    if r.stdout.splitlines()[-1:] and "not judged" in r.stdout:
+        lib.not_judged(name, r.stdout)
+    else:
+        ok(r.stdout.startswith("same: "), name, r)
+else:
+    skip("sums beside records", "no bench: make check builds it")
+
 # ---- a program with a priority of its own, on a CPU that others want ----
 with program("late", prefix=("chrt", "-f", "50")) as p:
     report, _ = watch("-p", p.pid, seconds=1)

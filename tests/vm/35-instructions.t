@@ -32,6 +32,9 @@ KINDS = {
 }
 # Programs where somebody asks by a way that is known (bpf/asker.bpf.c): no stack is unwound.
 ASKERS = {"sched_waking": 660, "ipi_send_cpu": 640}
+# While threads are watched: what adding up takes, at most. The kernel reads the clock and goes to
+# the programs as for records; that nobody reads is no instruction of this CPU.
+SUMS = {"switch": 1700, "wake": 2000, "softirq": 580, "timer": 850}
 EVENTS = """sched/sched_switch sched/sched_waking irq/softirq_entry irq/softirq_exit
 irq_vectors/local_timer_entry irq_vectors/local_timer_exit timer/hrtimer_expire_entry"""
 NOISE = f"noise 1 0 24 {' '.join(KINDS)}"
@@ -65,6 +68,17 @@ echo 1 >/proc/sys/kernel/bpf_stats_enabled
 python3 tests/vm/asking.py $! >/tmp/out/askers
 kill -INT $!
 wait $!
+echo 0 >/proc/sys/kernel/bpf_stats_enabled
+# ---- watched ----
+for way in '' --sums; do
+	echo watch$way
+	culprit watch -c 1 -d 1h -q $way -o /tmp/out/watch$way -H 0 --ready-file /tmp/go$way &
+	until [ -e /tmp/go$way ] || ! kill -0 $!; do usleep 10000; done
+	sleep 1
+	{NOISE}
+	kill -INT $!
+	wait $!
+done
 """
 
 kernel, = need(KERNEL)
@@ -98,6 +112,12 @@ for kind, (records, bound) in KINDS.items():
     # Less than a tenth of what it was: nothing was recorded.
     ok(bound / 10 < adds["culprit"] <= bound,
        f"{kind}: a record adds no more instructions than it did", adds, bound)
+diag("watched:      records     sums")
+for kind in KINDS:
+    records, sums = (took[t, kind] - took["alone", kind] for t in ("watch", "watch--sums"))
+    diag(f"{kind:<14}{records:>7.0f}{sums:>9.0f}{sums / records:>9.2f}")
+    ok(SUMS[kind] / 10 < sums <= SUMS[kind], f"{kind}: to add up takes no more than it did", sums,
+       SUMS[kind])
 for name, bound in ASKERS.items():
     known, often = asked[name]
     diag(f"{name:<14}{'':>7}{known:>{9 * len(tools)}.0f}{bound:>7}{'':>9}"

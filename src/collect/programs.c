@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/programs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "collect/hook.h"
+
+/* Programs that tell who asked, or of a single event: sums have no room for either. */
+static bool is_for_records(const char *name)
+{
+	static const char *const names[] = {
+		"csd_queue_cpu",   "ipi_send_cpu", "workqueue_queue_work", "sched_waking",
+		"watch_waking",    "watch_timer",  "watch_timer_end",      "sched_migrate_task",
+		"tick_stop",       "tlb_flush",    "cpu_frequency",        "watch_throttle",
+		"watch_unthrottle"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,
+		       const struct kernel *k)
+{
+	const char *name = bpf_program__name(prog);
+	bool watch = !strncmp(name, "watch_", strlen("watch_"));
+
+	if (strstr(hook_place(prog), "_noise"))
+		return p->osnoise;
+	if (!strncmp(name, "sleeper_", strlen("sleeper_")))
+		return p->sleeper == SLEEPER_THREAD;
+	if (hook_is_ticker(prog))
+		return p->sleeper == SLEEPER_KERNEL;
+	if (!p->watched)
+		return !watch;
+	if (p->watched->sums && is_for_records(name))
+		return false;
+	if (!strncmp(name, "watch_fault", strlen("watch_fault")))
+		return p->watched->faults;
+	if (!strncmp(name, "watch_comm_", strlen("watch_comm_")))
+		return p->watched->comm[0] != NULL;
+	if (!strncmp(name, "watch_sys_", strlen("watch_sys_")))
+		return p->watched->syscalls;
+	if (strstr(name, "throttle"))
+		return !kernel_has_member(k, "cfs_rq", "throttled_clock_self_time");
+	return watch || (strcmp(name, "sched_switch") && strcmp(name, "page_fault_user"));
+}
+
+static const bool is_x86 =
+#if defined(__x86_64__)
+	true;
+#else
+	false;
+#endif
+
+int program_complain(int err, const struct wanted *p, const char *why)
+{
+	if (err != -EPERM && !is_x86 && !kernel_has_exchange())
+		return complain("this kernel's BPF cannot exchange a value in memory, which "
+				"handing over records needs on this architecture: Linux 5.18 or "
+				"later can on arm64; --no-trace measures without");
+	if (p->sleeper == SLEEPER_KERNEL)
+		return complain("--kernel: this kernel does not load a BPF timer (%s): it takes "
+				"Linux 6.7 or later; leave out --kernel",
+				strerror(-err));
+	return complain("cannot load the BPF programs: %s (%s); --no-trace measures without them",
+			strerror(-err), why);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/sums.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "collect/affinity.h"
+#include "collect/chosen.h"
+#include "collect/counter.h"
+#include "collect/host.h"
+#include "collect/live_names.h"
+#include "model/sums.h"
+
+#define SETTLE_NS (100 * NSEC_PER_MSEC)
+
+struct live_sums {
+	struct watch_options options;
+	struct view *view;
+	struct probes *probes;
+	struct choice *choice;
+	struct live_names *names;
+	uint64_t misses_before, begin_ns, looked_ns;
+	bool ended;
+};
+
+static int prepare_view(struct live_sums *s)
+{
+	const struct cpus *cpus = &s->options.cpus;
+	uint32_t n = cpus_count(cpus), i = 0;
+	unsigned *number = calloc(n, sizeof(*number));
+	struct view *v = s->view;
+	int err;
+
+	if (!number)
+		return complain("out of memory");
+	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
+		number[i++] = cpu;
+	err = view_cpus(v, number, n);
+	free(number);
+	if (err)
+		return complain("out of memory");
+	snprintf(v->run.sampler, sizeof(v->run.sampler), "watch");
+	snprintf(v->run.priority, sizeof(v->run.priority), "its own");
+	snprintf(v->run.rest, sizeof(v->run.rest), "not seen");
+	v->run.watch = v->run.windows = v->run.traced = v->run.sums = true;
+	v->run.cpus = *cpus;
+	v->run.housekeeping = s->options.housekeeping;
+	return 0;
+}
+
+static int open_all(struct live_sums *s)
+{
+	const struct watch_options *o = &s->options;
+
+	if (prepare_view(s) || (!cpus_empty(&o->housekeeping) && stay_on(&o->housekeeping)))
+		return -1;
+	s->probes = probes_new(&o->cpus, o->threads.sums == SUMS_BESIDE);
+	if (!s->probes || probes_load(s->probes, false, SLEEPER_NONE, &o->threads) ||
+	    probes_attach(s->probes))
+		return -1;
+	s->choice = choice_new(s->probes, &o->threads);
+	s->names = live_names_new(s->probes);
+	if (!s->choice || !s->names)
+		return complain("out of memory");
+	probes_not_observed(s->probes, s->view);
+	s->view->run.symbols_hidden = live_names_hidden(s->names);
+	return 0;
+}
+
+static void close_sums(void *run)
+{
+	struct live_sums *s = run;
+
+	choice_free(s->choice);
+	probes_close(s->probes);
+	live_names_free(s->names);
+	free(s);
+}
+
+static void *open_sums(const void *options, const struct engine_hooks *hooks, struct view *view)
+{
+	struct live_sums *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		complain("out of memory");
+		return NULL;
+	}
+	s->options = *(const struct watch_options *)options;
+	s->view = view;
+	if (!open_all(s) && !*hooks->stop)
+		return s;
+	close_sums(s);
+	return NULL;
+}
+
+static int begin(void *run)
+{
+	struct live_sums *s = run;
+	struct timespec nap = {0, SETTLE_NS};
+
+	nanosleep(&nap, NULL);
+	s->begin_ns = s->view->run.started_ns = now_ns();
+	format_iso_time(clock_ns(CLOCK_REALTIME), s->view->run.started);
+	s->misses_before = probes_recursion_misses(s->probes);
+	probes_gate(s->probes, true);
+	return 0;
+}
+
+/* Threads of a CPU that goes offline go on elsewhere, where maybe nothing is watched. */
+static void look_for_cpus(struct live_sums *s)
+{
+	s->looked_ns = now_ns();
+	host_gone(&s->options.cpus, s->looked_ns - s->begin_ns, s->view->run.cut_short,
+		  sizeof(s->view->run.cut_short));
+}
+
+/* False when the watched process has ended. */
+static bool poll(void *run)
+{
+	struct live_sums *s = run;
+	uint64_t now = now_ns();
+
+	choice_look(s->choice, now);
+	if (now - s->looked_ns > NSEC_PER_SEC)
+		look_for_cpus(s);
+	return !s->options.pid || !kill(s->options.pid, 0) || errno != ESRCH;
+}
+
+static void fill(struct live_sums *s, uint64_t now)
+{
+	struct view *v = s->view;
+
+	v->run.duration_ns = now - s->begin_ns;
+	v->run.recursion_misses = probes_recursion_misses(s->probes) - s->misses_before;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		v->cpu[i].observed_ns = v->run.duration_ns;
+		if (sums_fill(v, i, probes_sums(s->probes, i), live_names(s->names)))
+			say("out of memory: the sums of CPU %u are missing", v->cpu[i].number);
+	}
+}
+
+static void snapshot(void *run)
+{
+	fill(run, now_ns());
+}
+
+static void end(void *run)
+{
+	struct live_sums *s = run;
+
+	if (s->ended)
+		return;
+	s->ended = true;
+	look_for_cpus(s);
+	probes_gate(s->probes, false);
+	fill(s, now_ns());
+}
+
+const struct engine sums_engine = {
+	.open = open_sums,
+	.begin = begin,
+	.poll = poll,
+	.snapshot = snapshot,
+	.end = end,
+	.close = close_sums,
+};
