@@ -117,7 +117,7 @@ static void write_evidence(const struct page *p, const struct view *v, const str
 	else if (host_has_smis(&v->host))
 		text_line(p, "  SMIs: cannot be counted here");
 	if (!noise_is_blind(v, "nmi_handler"))
-		text_line(p, "  NMIs: observed, %s came; none was made",
+		text_line(p, "  NMIs: observed, %s came in hiccups; none was made",
 			  format_count(count_nmis(c), a, sizeof(a)));
 	else
 		text_line(p, "  NMIs: not observed");
