@@ -6,46 +6,62 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 #define SYSCTL "/proc/sys/"
 /* Characters that mean nothing to a shell. */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+@-"
 
-/* The command that sets a file. NULL: out of memory, or a text that no line of a shell holds. */
-static char *setting(const char *path, const char *value)
+/* False for a text that echo would take as its options, or, in some shells, as escapes. */
+static bool echoes(const char *value)
 {
-	size_t len = strlen(path) + strlen(value) + 32;
-	char *line = malloc(len), *at;
-	bool plain = *value && strspn(value, PLAIN) == strlen(value);
+	return !strchr(value, '\\') && (value[0] != '-' || (value[1] >= '0' && value[1] <= '9'));
+}
 
-	if (!line || strpbrk(value, "'\n") || strspn(path, PLAIN) != strlen(path)) {
-		free(line);
-		return NULL;
-	}
-	if (!strncmp(path, SYSCTL, strlen(SYSCTL)) && plain && !strchr(path, '.')) {
-		at = line + sprintf(line, "sysctl -w ");
-		sprintf(at, "%s=%s", path + strlen(SYSCTL), value);
+/* Writes the command that sets a file, as *line; NULL: no line of a shell holds it. 0 or -ENOMEM.
+ */
+static int setting(char **line, const char *path, const char *value)
+{
+	/* In quotes each character has four at most. */
+	size_t path_len = 4 * strlen(path) + 3, value_len = 4 * strlen(value) + 3;
+	char *to = malloc(path_len), *what = malloc(value_len), *at;
+	bool plain = *value && strspn(value, PLAIN) == strlen(value);
+	bool held = to && what && echoes(value) && shell_quote(path, to, path_len) &&
+		    (plain ? strcpy(what, value) : shell_quote(value, what, value_len));
+	int err = to && what ? 0 : -ENOMEM;
+
+	*line = held ? malloc(path_len + value_len + 32) : NULL;
+	if (held && !*line)
+		err = -ENOMEM;
+	if (*line && plain && !strncmp(to, SYSCTL, strlen(SYSCTL)) && !strchr(to, '.')) {
+		at = *line + sprintf(*line, "sysctl -w ");
+		sprintf(at, "%s=%s", to + strlen(SYSCTL), what);
 		for (; *at && *at != '='; at++)
 			if (*at == '/')
 				*at = '.';
-	} else {
-		sprintf(line, plain ? "echo %s > %s" : "echo '%s' > %s", value, path);
+	} else if (*line) {
+		sprintf(*line, "echo %s > %s", what, to);
 	}
-	return line;
+	free(to);
+	free(what);
+	return err;
 }
 
-static char *affinity(const struct knob *k, const char *cpus)
+static int affinity(char **line, const struct knob *k, const char *cpus)
 {
 	size_t len = strlen(cpus) + 48;
-	char *line = malloc(len);
 
-	if (line)
-		snprintf(line, len, "taskset -pc %s %u", cpus, k->tid);
-	return line;
+	*line = malloc(len);
+	if (!*line)
+		return -ENOMEM;
+	snprintf(*line, len, "taskset -pc %s %u", cpus, k->tid);
+	return 0;
 }
 
 static int add_knob(struct findings *f, const struct tried_fix *fix, const struct knob *k)
 {
 	struct finding *x = findings_add(f, fix->id, FINDING_WARN);
+	int err;
 
 	if (!x)
 		return -ENOMEM;
@@ -54,14 +70,16 @@ static int add_knob(struct findings *f, const struct tried_fix *fix, const struc
 	x->value = strdup(k->old);
 	x->good = strdup(k->new);
 	x->fix_kind = FIX_COMMAND;
-	if (k->kind == KNOB_THREAD) {
-		x->fix = affinity(k, k->new);
-		x->undo = affinity(k, k->old);
-	} else {
-		x->fix = setting(k->path, k->new);
-		x->undo = setting(k->path, k->old);
+	if (k->kind == KNOB_THREAD)
+		err = affinity(&x->fix, k, k->new) || affinity(&x->undo, k, k->old);
+	else
+		err = setting(&x->fix, k->path, k->new) || setting(&x->undo, k->path, k->old);
+	if (!err && !x->fix) {
+		/* A finding without a fix would be left out without a word. */
+		x->fix = strdup("set it by hand: no line of a shell holds its name and value");
+		x->fix_kind = FIX_WORDS;
 	}
-	return x->title && x->value && x->good ? 0 : -ENOMEM;
+	return !err && x->title && x->value && x->good && x->fix ? 0 : -ENOMEM;
 }
 
 static int add_boot(struct findings *f, const struct finding *from)

@@ -174,11 +174,50 @@ static void as_setup(void **state)
 	assert_string_equal(out, "isolcpus=3\n");
 }
 
+/* Hostile names and values are quoted; what no line holds is named in a comment. */
+static void as_setup_quoted(void **state)
+{
+	static const struct {
+		const char *path, *old, *new, *fix, *undo;
+	} rows[] = {
+		{"/sys/a b/$(x)", "it's", "1", "echo 1 > '/sys/a b/$(x)'",
+		 "echo 'it'\\''s' > '/sys/a b/$(x)'"},
+		{"/proc/sys/kernel/sched_rt_runtime_us", "950000", "-1",
+		 "sysctl -w kernel.sched_rt_runtime_us=-1",
+		 "sysctl -w kernel.sched_rt_runtime_us=950000"},
+		{"/sys/y", "", "-n", NULL, "echo '' > /sys/y"},
+		{"/sys/y", "a\\c", "a\nb", NULL, NULL},
+	};
+	struct findings none = {0};
+	FILE *f = open_memstream(&out, &len);
+
+	(void)state;
+	knobs_free(&t.step[1].knobs);
+	knobs_free(&t.step[0].knobs);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		add_file(&t.step[0], rows[i].path, rows[i].old, rows[i].new);
+	assert_int_equal(kept_findings(&view.findings, &t, &none), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct finding *x = &view.findings.row[i];
+
+		assert_int_equal(x->fix_kind, rows[i].fix ? FIX_COMMAND : FIX_WORDS);
+		if (rows[i].fix)
+			assert_string_equal(x->fix, rows[i].fix);
+		if (rows[i].undo)
+			assert_string_equal(x->undo, rows[i].undo);
+		else
+			assert_null(x->undo);
+	}
+	assert_int_equal(render_tuned_conf(&view, f), 0);
+	fclose(f);
+	has("# not in here, as it takes a person: K01\n");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 	const struct CMUnitTest tests[] = {TEST(as_text), TEST(as_markup), TEST(as_json),
-					   TEST(as_setup)};
+					   TEST(as_setup), TEST(as_setup_quoted)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
