@@ -18,8 +18,9 @@
  *   histogram             number of hiccups in which it took 0 ns, 1 ns, 2 to 3, 4 to 7 ...:
  *                         element i counts those below 2^i that no element before it does
  *
- * A lane's minute may have several rows of one source: when the table of sources had no row left
- * meanwhile, or a watched thread reported a hiccup late. They add up.
+ * A lane's minute may have several rows of one source: when there are more than CELLS_MAX in it,
+ * when the table of sources had no row left meanwhile, or when a watched thread reported a hiccup
+ * late. They add up.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@
 
 #define MINUTE_NS 60000000000ULL
 #define OCTAVES   65
+#define CELLS_MAX 1024 /* of a lane, half a megabyte: then what is in hand is written */
 
 enum {
 	HOST,
@@ -203,9 +205,10 @@ static bool times_known(const struct rollup *r)
  * the window's length. */
 static int64_t observed(const struct rollup *r, struct lane *l, uint64_t until)
 {
-	uint64_t ends = l->minute + MINUTE_NS - r->started, before = l->covered_ns;
+	uint64_t ends = l->minute + MINUTE_NS, before = l->covered_ns;
 
-	if (l->minute + MINUTE_NS < r->started || ends > until)
+	ends = ends > r->started ? ends - r->started : 0;
+	if (ends > until)
 		ends = until;
 	if (ends <= before)
 		return 0;
@@ -242,7 +245,7 @@ static int put_cell(const struct rollup *r, const struct cpu *c, const struct la
 	cell_number(&at, TID, c->tid ? c->tid : LINE_UNKNOWN);
 	cell_text(&at, COMM, c->comm[0] ? c->comm : NULL);
 	cell_number(&at, THRESHOLD, (int64_t)c->threshold_ns);
-	cell_number(&at, MINUTE, (int64_t)l->minute);
+	cell_number(&at, MINUTE, r->started ? (int64_t)l->minute : LINE_UNKNOWN);
 	cell_text(&at, KIND, cell->who.kind);
 	cell_number(&at, ID, cell->who.id);
 	cell_text(&at, NAME, source ? cell->name : NULL);
@@ -280,12 +283,15 @@ static int add_hiccup(void *state, uint32_t index, const struct account *a)
 	struct rollup *r = state;
 	struct lane *l = &r->lane[index];
 	const uint64_t other[] = {a->duration_ns, a->edge_ns, a->outside_ns, a->lost_ns};
-	uint64_t at = r->started + (a->start_ns - r->view->run.started_ns);
+	uint64_t so_far = a->start_ns - r->view->run.started_ns;
+	uint64_t at = r->started + so_far;
 	uint64_t minute = at - at % MINUTE_NS;
 	int err = 0;
 
 	if (l->open && minute != l->minute)
 		err = put_minute(r, index, UINT64_MAX);
+	else if (l->open && l->ncells + a->npieces > CELLS_MAX)
+		err = put_minute(r, index, so_far);
 	if (!l->open && !err)
 		err = open_minute(l, minute);
 	if (err)

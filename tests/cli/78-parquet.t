@@ -125,6 +125,12 @@ for file in sorted(glob.glob(path("*.rec"))):
 ok(not wrong, "minutes add up to the report: hiccups, time, the longest, time observed, sources",
    *wrong.items())
 
+crowd = f"FROM '{path('crowd.rollup.parquet')}' WHERE kind"
+is_(rows(f"SELECT sum(hiccups), sum(net_ns), sum(observed_ns), count(*) > 1 {crowd} = 'all'")
+    + rows(f"SELECT sum(hiccups), sum(net_ns), sum(count), count(*) {crowd} = 'thread'"),
+    [(3000, 300000, 10**9, True), (3000, 300000, 3000, 3000)],
+    "a minute with more sources than are kept is written in parts that add up")
+
 # ---- a file that cannot be ----
 r = culprit("report", path("one.rec"), path("two.rec"), "-f", "parquet", "-o", path("z.parquet"))
 ok(r.rc == 1 and r.err.count("\n") == 1, "several recordings are not one table", r)

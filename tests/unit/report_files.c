@@ -4,7 +4,7 @@
  *
  * DIR/one.FORMAT, two.FORMAT (two hosts), hostile.FORMAT, quiet.FORMAT (no hiccups), truth.json;
  * strings there are hex. DIR/diff.FORMAT: web-07 against hostile. DIR/table.parquet, empty.parquet:
- * values for the encodings. */
+ * values for the encodings; crowd.rollup.parquet: more threads than a minute has cells. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -244,6 +244,38 @@ static int write_table(const char *dir, const char *name, uint64_t rows)
 	return err || fclose(out);
 }
 
+/* More threads in a minute than the rollup keeps cells: 3,000 hiccups of 100 ns. */
+static int write_crowd(const char *dir)
+{
+	const unsigned cpu = 3;
+	struct report r;
+	FILE *out = create(dir, "crowd", "rollup.parquet");
+	void *state;
+	int err = 0;
+
+	report_init(&r, "crowd", &cpu, 1);
+	r.view.cpu[0].observed_ns = 1000000000;
+	state = render_rollup.begin(&r.view, out);
+	for (uint32_t i = 0; i < 3000 && state && !err; i++) {
+		char name[16];
+		struct source_key key = {.kind = SOURCE_THREAD, .id = 1 + i, .name = name};
+		struct piece piece = {.count = 1, .net_ns = 100};
+		struct account a = {.start_ns = r.view.run.started_ns + 300000 * i,
+				    .duration_ns = 100,
+				    .attributed_ns = 100,
+				    .pieces = &piece,
+				    .npieces = 1};
+
+		snprintf(name, sizeof(name), "t%c%c%c", 'a' + i % 26, 'a' + i / 26 % 26,
+			 'a' + i / 676);
+		piece.source = sources_find_key(&r.view.cpu[0].sources, &key);
+		err = render_rollup.hiccup(state, 0, &a);
+	}
+	err |= !state || render_rollup.end(state);
+	report_free(&r);
+	return err || fclose(out);
+}
+
 int main(int argc, char **argv)
 {
 	static struct report a, b, hostile, quiet;
@@ -279,7 +311,7 @@ int main(int argc, char **argv)
 			}
 		}
 	if (write_table(argv[1], "table.parquet", TABLE_ROWS) ||
-	    write_table(argv[1], "empty.parquet", 0)) {
+	    write_table(argv[1], "empty.parquet", 0) || write_crowd(argv[1])) {
 		fprintf(stderr, "a table could not be written\n");
 		return 1;
 	}

@@ -7,21 +7,29 @@
 --     duckdb -c ".read duckdb.sql" -c ".read questions.sql"
 CREATE OR REPLACE VIEW rollup AS
 SELECT *, make_timestamp(epoch_ns(minute) // 1000) AS utc
-FROM read_parquet('minutes/**/*.parquet', union_by_name = true);
+FROM read_parquet('minutes/**/*.parquet', union_by_name = true, filename = 'file');
+
+-- Files of watched threads and of parts of a recording do not tell how long was measured: no share
+-- of time can be made of them.
+CREATE OR REPLACE VIEW timed AS
+SELECT * FROM rollup
+WHERE cpu IS NOT NULL
+  AND file NOT IN (SELECT file FROM rollup WHERE kind = 'all' AND observed_ns IS NULL);
 
 -- A row for each source, and the time that no source has, in each minute of each CPU.
 CREATE OR REPLACE VIEW costs AS
 SELECT host, kernel, cpu, utc AS minute, CAST(utc AS DATE) AS day, kind,
        coalesce(name, '') AS name, coalesce(function, '') AS function, coalesce(cause, '') AS cause,
        hiccups, count, net_ns, max_ns
-FROM rollup
+FROM timed
 WHERE kind <> 'all';
 
--- A row for each minute of each CPU that had a hiccup: how long it was measured since the last such
--- row, what it lost, the longest hiccup, and how many took 65.5 us (2^16 ns) and more.
+-- A row for each minute of each CPU that had a hiccup, and for the end of its window: how long it
+-- was measured since the last such row, what it lost, the longest hiccup, and how many took 65.5 us
+-- (2^16 ns) and more.
 CREATE OR REPLACE VIEW measured AS
 SELECT host, kernel, cpu, utc AS minute, CAST(utc AS DATE) AS day, observed_ns, hiccups,
        net_ns AS lost_ns, max_ns,
        coalesce(list_sum(histogram[18:]), 0) AS long_hiccups
-FROM rollup
-WHERE kind = 'all' AND observed_ns IS NOT NULL;
+FROM timed
+WHERE kind = 'all';

@@ -24,25 +24,25 @@ JOIN (SELECT kernel, sum(observed_ns) AS observed FROM measured GROUP BY kernel)
 ORDER BY kind, name, function, kernel;
 
 -- 4. Which hosts differ from their peers? A source costs three times what it costs on the median
--- host, and more than 1 us in each second.
-SELECT r.host AS host, r.kind AS kind, r.name AS name, r.function AS function,
-       round(r.ns_per_s, 1) AS host_ns_per_s, round(p.usual, 1) AS usual_ns_per_s
+-- host, where one without it counts with 0, and more than 1 us in each second.
+SELECT e.host AS host, e.kind AS kind, e.name AS name, e.function AS function,
+       round(e.ns_per_s, 1) AS host_ns_per_s, round(p.usual, 1) AS usual_ns_per_s
 FROM (SELECT c.host AS host, c.kind AS kind, c.name AS name, c.function AS function,
              1e9 * c.net / m.observed AS ns_per_s
       FROM (SELECT host, kind, name, function, sum(net_ns) AS net
             FROM costs GROUP BY host, kind, name, function) AS c
       JOIN (SELECT host, sum(observed_ns) AS observed FROM measured GROUP BY host) AS m
-        ON c.host = m.host) AS r
-JOIN (SELECT kind, name, function, median(ns_per_s) AS usual
-      FROM (SELECT c.host AS host, c.kind AS kind, c.name AS name, c.function AS function,
-                   1e9 * c.net / m.observed AS ns_per_s
-            FROM (SELECT host, kind, name, function, sum(net_ns) AS net
-                  FROM costs GROUP BY host, kind, name, function) AS c
-            JOIN (SELECT host, sum(observed_ns) AS observed FROM measured GROUP BY host) AS m
-              ON c.host = m.host) AS each_host
-      GROUP BY kind, name, function) AS p
-  ON r.kind = p.kind AND r.name = p.name AND r.function = p.function
-WHERE r.ns_per_s > 3 * p.usual AND r.ns_per_s > 1000
+        ON c.host = m.host) AS e
+JOIN (SELECT s.kind AS kind, s.name AS name, s.function AS function,
+             median(1e9 * coalesce(c.net, 0) / m.observed) AS usual
+      FROM (SELECT DISTINCT kind, name, function FROM costs) AS s
+      CROSS JOIN (SELECT host, sum(observed_ns) AS observed FROM measured GROUP BY host) AS m
+      LEFT JOIN (SELECT host, kind, name, function, sum(net_ns) AS net
+                 FROM costs GROUP BY host, kind, name, function) AS c
+        ON c.host = m.host AND c.kind = s.kind AND c.name = s.name AND c.function = s.function
+      GROUP BY s.kind, s.name, s.function) AS p
+  ON e.kind = p.kind AND e.name = p.name AND e.function = p.function
+WHERE e.ns_per_s > 3 * p.usual AND e.ns_per_s > 1000
 ORDER BY host_ns_per_s DESC, host, kind, name, function LIMIT 50;
 
 -- 5. Which sources are new? Seen on the last day, and on no day before.
@@ -52,19 +52,22 @@ GROUP BY kind, name, function, cause
 HAVING min(day) = (SELECT max(day) FROM costs) AND min(day) > (SELECT min(day) FROM costs)
 ORDER BY lost_ms DESC, kind, name, function;
 
--- 6. The longest hiccup of each host: when, and what was in that minute's longest.
-SELECT m.host AS host, m.worst / 1000 AS worst_us, min(c.minute) AS minute, min(c.kind) AS kind,
-       min(c.name) AS name, min(c.function) AS function, max(c.max_ns) / 1000 AS source_us
-FROM (SELECT host, max(max_ns) AS worst FROM measured GROUP BY host) AS m
-JOIN measured AS w ON w.host = m.host AND w.max_ns = m.worst
-JOIN (SELECT host, cpu, minute, max(max_ns) AS most FROM costs GROUP BY host, cpu, minute) AS t
-  ON t.host = w.host AND t.cpu = w.cpu AND t.minute = w.minute
-JOIN costs AS c ON c.host = t.host AND c.cpu = t.cpu AND c.minute = t.minute AND c.max_ns = t.most
-GROUP BY m.host, m.worst ORDER BY worst_us DESC, host LIMIT 50;
+-- 6. The longest hiccup of each host: in which minute, and the source that took most at once in
+-- that minute of that CPU. What was in the hiccup itself tells -f parquet.
+SELECT w.host AS host, w.max_ns / 1000 AS worst_us, w.cpu AS cpu, w.minute AS minute,
+       c.kind AS kind, c.name AS name, c.function AS function, c.max_ns / 1000 AS most_us
+FROM (SELECT *, row_number() OVER (PARTITION BY host ORDER BY max_ns DESC, minute, cpu) AS place
+      FROM measured) AS w
+JOIN (SELECT *, row_number() OVER (PARTITION BY host, cpu, minute
+                                   ORDER BY max_ns DESC, kind, name, function) AS place
+      FROM costs) AS c
+  ON c.host = w.host AND c.cpu = w.cpu AND c.minute = w.minute
+WHERE w.place = 1 AND c.place = 1
+ORDER BY worst_us DESC, host LIMIT 50;
 
 -- 7. At which hour of the day (UTC) is time lost?
-SELECT extract(HOUR FROM minute) AS hour, round(100.0 * sum(lost_ns) / sum(observed_ns), 4)
-         AS lost_percent, sum(hiccups) AS hiccups_n
+SELECT extract(HOUR FROM minute) AS hour, sum(lost_ns) / 1e6 AS lost_ms, max(max_ns) / 1000
+         AS worst_us, sum(hiccups) AS hiccups_n
 FROM measured GROUP BY hour ORDER BY hour;
 
 -- 8. Which CPUs lose three times what the other CPUs of their host do?
