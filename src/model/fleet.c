@@ -164,51 +164,47 @@ static struct fleet_source *source_of(struct fleet *f, const struct source *s)
 	return &f->source[*slot - 1];
 }
 
-static int add_source(struct fleet *f, const struct source *s, uint32_t host)
+/* timed: the lane's loss is known. */
+static int add_source(struct fleet *f, const struct source *s, struct fleet_host *h, bool timed)
 {
 	struct fleet_source *to = source_of(f, s);
 
 	if (!to)
 		return -ENOMEM;
 	to->total_ns += s->net.sum;
+	to->timed_ns += timed ? s->net.sum : 0;
 	to->count += s->count;
 	if (s->net.max > to->longest_ns)
 		to->longest_ns = s->net.max;
 	if (!s->cause || (to->cause && strcmp(to->cause, s->cause) != 0))
 		to->cause = NULL;
-	return source_seen(to, host);
+	if (to->recording != f->recordings) {
+		to->recording = f->recordings;
+		to->recording_ns = 0;
+	}
+	to->recording_ns += s->net.sum;
+	if (to->recording_ns > h->first_ns) {
+		h->first_ns = to->recording_ns;
+		h->first = to->name;
+	}
+	return source_seen(to, (uint32_t)(h - f->host));
 }
 
 /* ---- reports ---- */
 
-static int note_first(struct fleet *f, struct fleet_host *h, const struct cpu *c)
-{
-	char text[REPORT_WHO];
-
-	for (uint32_t i = 0; i < c->sources.count; i++) {
-		const struct source *s = c->sources.row[i];
-
-		if (s->net.sum <= h->first_ns)
-			continue;
-		h->first_ns = s->net.sum;
-		h->first = keep(f, report_who(s, text, sizeof(text)));
-		if (!h->first)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int add_lane(struct fleet *f, const struct view *v, uint32_t index, struct fleet_host *h)
 {
 	const struct cpu *c = &v->cpu[index];
-	uint32_t host = (uint32_t)(h - f->host);
-	int err = note_first(f, h, c);
+	bool timed = view_lost(v, index) >= 0;
+	int err = 0;
 
-	if (view_lost(v, index) >= 0) {
+	if (timed) {
+		uint64_t lost_ns = c->hiccups.sum + c->hiccups_lost_ns;
+
 		h->observed_ns += c->observed_ns;
-		h->lost_ns += c->hiccups.sum;
+		h->lost_ns += lost_ns;
 		f->observed_ns += c->observed_ns;
-		f->lost_ns += c->hiccups.sum;
+		f->lost_ns += lost_ns;
 	}
 	h->lanes++;
 	f->lanes++;
@@ -217,7 +213,7 @@ static int add_lane(struct fleet *f, const struct view *v, uint32_t index, struc
 		h->longest_ns = c->hiccups.max;
 	for (uint32_t i = 0; i < c->sources.count && !err; i++)
 		if (c->sources.row[i]->net.count)
-			err = add_source(f, c->sources.row[i], host);
+			err = add_source(f, c->sources.row[i], h, timed);
 	return err;
 }
 

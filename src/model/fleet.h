@@ -16,17 +16,21 @@ struct fleet_host {
 	uint64_t lanes;                /* CPUs or watched threads, of all its recordings together */
 	uint64_t observed_ns, lost_ns; /* together, of lanes whose loss is known */
 	uint64_t hiccups, longest_ns;
-	uint64_t first_ns; /* time of its costliest source in any one recording */
-	const char *first; /* name of it, as reports print it */
+	/* The source that cost most in one of its recordings; NULL: none did. */
+	const char *first;
+	uint64_t first_ns;
 };
 
 /* A source of all hosts: numbers in names and threads' ids are left out, as in groups of CPUs. */
 struct fleet_source {
 	enum source_kind kind;
 	const char *name;  /* as reports print it */
-	const char *cause; /* id in the cause book; NULL: it has none */
+	const char *cause; /* id in the cause book; NULL: it has none, or several */
+	uint64_t timed_ns; /* of total_ns, in lanes whose loss is known: what shares are of */
 	uint64_t total_ns, count, longest_ns;
 	uint32_t hosts, last_host; /* number of hosts that have it; 1 + the last that was added */
+	uint32_t recording;        /* number of the last recording that has it, */
+	uint64_t recording_ns;     /* and its time there */
 	uint8_t *seen;             /* bits of those hosts; owned */
 	size_t seen_len;
 };

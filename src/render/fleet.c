@@ -97,7 +97,8 @@ static int write_sources(const struct fleet *f, unsigned width, bool markdown, F
 	for (uint32_t i = 0; i < f->nsources && i < SOURCES_SHOWN; i++) {
 		const struct fleet_source *s = &f->source[i];
 
-		table_cell(t, NULL, share(s->total_ns, f->observed_ns, a, sizeof(a)));
+		table_cell(t, NULL,
+			   share(s->timed_ns, s->timed_ns ? f->observed_ns : 0, a, sizeof(a)));
 		table_cell(t, NULL, format_ns(s->total_ns, a, sizeof(a)));
 		table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
 		table_cell(t, NULL, format_ns(s->longest_ns, a, sizeof(a)));

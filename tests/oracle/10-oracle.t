@@ -122,6 +122,9 @@ for name in chosen:
     except ring.Cannot as why:
         skip(name, str(why).replace("\n", " "))
         continue
+    except measure.Broken as why:
+        ok(False, f"{name}: culprit measures", why)
+        continue
     if isinstance(verdict, str):
         skip(name, "not judged: " + verdict)
         continue

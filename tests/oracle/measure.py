@@ -36,6 +36,10 @@ def descendants(pid):
     return found - {pid}
 
 
+class Broken(Exception):
+    """culprit did not do what it was asked for."""
+
+
 class Bench:
     """Instances that stay for several loads."""
 
@@ -80,7 +84,7 @@ class Bench:
                 deadline = time.monotonic() + READY_S
                 while not os.path.exists(names[2]):
                     if proc.poll() is not None or time.monotonic() > deadline:
-                        raise ring.Cannot("culprit did not begin to measure")
+                        raise Broken("it did not begin to measure")
                     time.sleep(0.01)
                 self.samplers = {p for p in descendants(proc.pid)
                                  if ring.read(f"/proc/{p}/comm").strip() == SAMPLER}
@@ -97,7 +101,7 @@ class Bench:
                     proc.kill()
                     proc.wait()
             if proc.returncode:
-                raise ring.Cannot(f"culprit ended with {proc.returncode}")
+                raise Broken(f"it ended with {proc.returncode}")
             with open(names[0]) as f:
                 hiccups = [json.loads(line) for line in f]
             with open(names[1]) as f:

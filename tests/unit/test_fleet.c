@@ -63,6 +63,39 @@ static void test_adds(void **state)
 	report_free(&db);
 }
 
+/* Hiccups that nobody could read are lost time, too, and shares are of what was timed. */
+static void test_shares(void **state)
+{
+	static struct report web, watched;
+	uint64_t lost_ns = 777, observed_ns = 0;
+	struct fleet f;
+
+	(void)state;
+	report_plain(&web, "web-07");
+	report_plain(&watched, "web-08");
+	web.view.cpu[0].hiccups_lost_ns = 777;
+	watched.view.run.watch = true;
+	for (uint32_t i = 0; i < watched.view.ncpus; i++)
+		watched.view.cpu[i].reported = 1; /* the loss is not known */
+	assert_int_equal(fleet_init(&f), 0);
+	assert_int_equal(fleet_add(&f, &web.view), 0);
+	assert_int_equal(fleet_add(&f, &watched.view), 0);
+	fleet_rank(&f);
+	for (uint32_t i = 0; i < web.view.ncpus; i++) {
+		lost_ns += web.view.cpu[i].hiccups.sum;
+		observed_ns += web.view.cpu[i].observed_ns;
+	}
+	assert_int_equal(f.lost_ns, lost_ns);
+	assert_int_equal(f.observed_ns, observed_ns);
+	for (uint32_t i = 0; i < f.nsources; i++) {
+		assert_int_equal(f.source[i].total_ns, 2 * f.source[i].timed_ns);
+		assert_true(f.source[i].timed_ns <= f.observed_ns);
+	}
+	fleet_free(&f);
+	report_free(&web);
+	report_free(&watched);
+}
+
 /* More hosts and names than there is room for: every ns stays. */
 static void test_bounded(void **state)
 {
@@ -93,6 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adds),
+		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_bounded),
 	};
 
