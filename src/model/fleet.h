@@ -26,11 +26,11 @@ struct fleet_source {
 	enum source_kind kind;
 	const char *name;  /* as reports print it */
 	const char *cause; /* id in the cause book; NULL: it has none, or several */
-	uint64_t timed_ns; /* of total_ns, in lanes whose loss is known: what shares are of */
+	uint64_t timed_ns; /* part of total_ns, in lanes whose loss is known: for shares */
 	uint64_t total_ns, count, longest_ns;
 	uint32_t hosts, last_host; /* number of hosts that have it; 1 + the last that was added */
 	uint32_t recording;        /* number of the last recording that has it, */
-	uint64_t recording_ns;     /* and its time there */
+	uint64_t recording_ns;     /* time in that recording */
 	uint8_t *seen;             /* bits of those hosts; owned */
 	size_t seen_len;
 };

@@ -33,7 +33,7 @@
 
 #define MINUTE_NS 60000000000ULL
 #define OCTAVES   65
-#define CELLS_MAX 1024 /* of a lane, half a megabyte: then what is in hand is written */
+#define CELLS_MAX 1024 /* half a megabyte for a lane: more are written in parts */
 
 enum {
 	HOST,

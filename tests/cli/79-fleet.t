@@ -69,13 +69,13 @@ for host in [f"h{i:02}" for i in range(1, 10)]:
                 if host in ("h03", "h04") and day == 2:
                     pieces.append(("thread", "kworker/3:1", "fresh_work", [5000]))
                 if host == "h05" and cpu == 2 and (day, slot) == (0, 0):
-                    pieces.append(("irq", "eth9", "storm", [10**8]))  # which no other host has
+                    pieces.append(("irq", "eth9", "storm", [10**8]))  # on this host alone
                 if host == "h02" and cpu == 3:
                     pieces.append(("outside", None, None, [60000] * 10))
                 for kind, name, function, lengths in pieces:
                     add(host, cpu, at, kind, name, function, lengths)
                 add(host, cpu, at, "all", None, None, sum((p[3] for p in pieces), []), MINUTE)
-# Of a watched thread, and of a part of a recording, nothing is counted.
+# Files of a watched thread, and of a part of a recording, are not counted.
 for host in [f"h{i:02}" for i in range(1, 10)]:
     os.makedirs(f"minutes/{host}")
     con.sql(f"COPY (FROM fleet WHERE host = '{host}') TO 'minutes/{host}/all.parquet'")
