@@ -97,8 +97,9 @@ const struct opt_command tune_usage = {
 		 "was kept stays in force, also when it is ended early, until --undo "
 		 "or a reboot; what is being tried is put back, also when it is killed. It leaves "
 		 "alone what culprit try leaves alone.\n\nExit status: 0 done, and the goal, if "
-		 "there is one, is met, 1 error, 2 the goal is not met, 3 it was ended early. Of "
-		 "--dry-run and --undo: 0 done, 1 error.",
+		 "there is one, is met, 1 error, 2 the goal is not met, or that is not known "
+		 "because hiccups were lost, 3 it was ended early. Of --dry-run and --undo: 0 "
+		 "done, 1 error.",
 	.opts = tune_opts,
 	.examples = tune_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
@@ -108,7 +109,7 @@ struct tuning {
 	struct options *o;
 	struct tuned result;
 	struct host host;
-	struct view *view;             /* view of the last look; NULL: none yet */
+	struct view *view;             /* view of the last whole look; NULL: none yet */
 	struct wish only[TRIED_FIXES]; /* none: all */
 	uint32_t nonly;
 	struct wish done[TRIES_MAX]; /* those that could not be tried, too */
@@ -118,39 +119,40 @@ struct tuning {
 
 /* ---- looks ---- */
 
-static void drop_view(struct tuning *t)
+/* NULL: nothing */
+static void drop_view(struct view *v)
 {
-	if (t->view)
-		view_free(t->view);
-	free(t->view);
-	t->view = NULL;
+	if (v)
+		view_free(v);
+	free(v);
 }
 
-/* Measures without changing anything. Returns the exit code. */
+/* Measures without changing anything. Returns the exit code. A look that was cut leaves the view of
+ * the last one. */
 static int look(struct tuning *t)
 {
 	struct triggers *goal = &t->o->goal;
-	bool first = !t->view;
+	struct view *v = calloc(1, sizeof(*v));
 	int code;
 
-	drop_view(t);
-	t->view = calloc(1, sizeof(*t->view));
-	if (!t->view) {
+	if (!v) {
 		complain("out of memory");
 		return EXIT_ERROR;
 	}
-	t->view->host = t->host;
+	v->host = t->host;
 	for (uint32_t i = 0; i < goal->count; i++)
 		goal->row[i].pulled = 0;
-	code = trial_look(t->view, &t->o->measure, t->o->look_ns, goal->count ? goal : NULL);
+	code = trial_look(v, &t->o->measure, t->o->look_ns, goal->count ? goal : NULL);
 	if (code == EXIT_OK && measure_stop)
 		code = EXIT_INCOMPLETE;
-	if (code != EXIT_OK)
+	if (code != EXIT_OK) {
+		drop_view(v);
 		return code;
-	*(first ? &t->result.before : &t->result.after) = tuned_sum_up(t->view);
-	t->result.met = goal->count > 0;
-	for (uint32_t i = 0; i < goal->count; i++)
-		t->result.met &= !goal->row[i].pulled;
+	}
+	*(t->view ? &t->result.after : &t->result.before) = tuned_sum_up(v);
+	t->result.reached = tuned_judge(v, goal);
+	drop_view(t->view);
+	t->view = v;
 	return EXIT_OK;
 }
 
@@ -247,6 +249,13 @@ static enum outcome step(struct tuning *t, int *code)
 	return outcome;
 }
 
+/* The machine is no longer as it was when it was last looked at. */
+static void forget_looks(struct tuning *t)
+{
+	t->result.after = (struct tuned_look){0};
+	t->result.reached = GOAL_UNKNOWN;
+}
+
 /* Goes on until the end. Returns the exit code. */
 static int go(struct tuning *t)
 {
@@ -254,7 +263,7 @@ static int go(struct tuning *t)
 	int code = look(t);
 
 	while (code == EXIT_OK) {
-		if (t->result.met && !t->o->dry) {
+		if (t->result.reached == GOAL_MET && !t->o->dry) {
 			t->result.end = TUNED_GOAL;
 			return EXIT_OK;
 		}
@@ -269,8 +278,10 @@ static int go(struct tuning *t)
 			t->result.end = TUNED_NOTHING;
 			return EXIT_OK;
 		}
-		if (outcome == STEP_KEPT)
+		if (outcome == STEP_KEPT) {
+			forget_looks(t);
 			code = look(t);
+		}
 	}
 	t->result.end = TUNED_CUT;
 	return code;
@@ -303,7 +314,7 @@ static int conclude_all(struct tuning *t, int code)
 	t->result.boot = findings_boot(&t->view->findings, FINDING_WARN);
 	if (ticket_write(&t->o->output, t->o->format, &t->result) || (!t->o->dry && write_files(t)))
 		return EXIT_ERROR;
-	if (code == EXIT_OK && t->o->goal.count && !t->result.met && !t->o->dry)
+	if (code == EXIT_OK && t->o->goal.count && t->result.reached != GOAL_MET && !t->o->dry)
 		code = EXIT_CROSSED;
 	return code;
 }
@@ -369,7 +380,7 @@ int cmd_tune(int argc, char **argv)
 	code = EXIT_ERROR;
 	if (!measure_check(&o.measure, &t->host) && !output_open(&o.output))
 		code = output_close(&o.output, tune(t));
-	drop_view(t);
+	drop_view(t->view);
 	tuned_free(&t->result);
 	free(t);
 	return code;

@@ -13,12 +13,24 @@ struct tuned_look tuned_sum_up(const struct view *v)
 		const struct cpu *c = &v->cpu[i];
 
 		l.observed_ns += c->observed_ns;
-		l.hiccups += c->hiccups.count;
-		l.lost_ns += c->hiccups.sum;
+		l.hiccups += c->hiccups.count + c->hiccups_lost;
+		l.lost_ns += c->hiccups.sum + c->hiccups_lost_ns;
+		l.unread += c->hiccups_lost;
 		if (c->hiccups.count && c->hiccups.max > l.worst_ns)
 			l.worst_ns = c->hiccups.max;
 	}
 	return l;
+}
+
+enum tuned_goal tuned_judge(const struct view *v, const struct triggers *goal)
+{
+	for (uint32_t i = 0; i < goal->count; i++)
+		if (goal->row[i].pulled)
+			return GOAL_MISSED;
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		if (!v->cpu[i].observed_ns || v->cpu[i].hiccups_lost)
+			return GOAL_UNKNOWN;
+	return goal->count && v->ncpus ? GOAL_MET : GOAL_UNKNOWN;
 }
 
 struct tuned_step *tuned_add(struct tuned *t)

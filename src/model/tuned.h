@@ -5,6 +5,7 @@
 #define CULPRIT_TUNED_H
 
 #include "model/tried.h"
+#include "model/trigger.h"
 
 #define TUNED_WHY 512
 
@@ -24,8 +25,16 @@ struct tuned_step {
 
 /* Sums of a window without changes. */
 struct tuned_look {
-	uint64_t observed_ns; /* by all CPUs together; 0: nothing is known */
-	uint64_t hiccups, lost_ns, worst_ns;
+	uint64_t observed_ns;      /* by all CPUs together; 0: nothing is known */
+	uint64_t hiccups, lost_ns; /* with those that were not read */
+	uint64_t worst_ns;         /* without them */
+	uint64_t unread;           /* hiccups that came faster than they could be read */
+};
+
+enum tuned_goal {
+	GOAL_UNKNOWN, /* not measured in this state, or hiccups were lost */
+	GOAL_MET,
+	GOAL_MISSED,
 };
 
 enum tuned_end {
@@ -42,15 +51,19 @@ struct tuned {
 	bool one;                /* a single try: there are no looks */
 	struct tuned_step *step; /* owned */
 	uint32_t nsteps, room;
-	struct tuned_look before, after;
-	const char *goal; /* NULL: none */
-	bool met;
+	struct tuned_look before, after; /* after: behind the last change, or zeros */
+	const char *goal;                /* NULL: none */
+	enum tuned_goal reached;         /* as the settings are in the end */
 	enum tuned_end end;
 	bool dry;
 	char *boot; /* boot parameters that the audit asks for; owned; NULL: none */
 };
 
 struct tuned_look tuned_sum_up(const struct view *v); /* the view is complete */
+
+/* By a complete view that these triggers heard from its begin: each of them is a goal's contrary. A
+ * hiccup that was not read could have pulled any. */
+enum tuned_goal tuned_judge(const struct view *v, const struct triggers *goal);
 
 /* Adds a step of zeros; NULL: out of memory. Valid until the next call. */
 struct tuned_step *tuned_add(struct tuned *t);

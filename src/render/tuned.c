@@ -41,6 +41,15 @@ static const char *name_of(const struct tuned_step *s, char buf[NAMED])
 	return buf;
 }
 
+static uint32_t count_kept(const struct tuned *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nsteps; i++)
+		n += t->step[i].kept;
+	return n;
+}
+
 /* ---- before and after ---- */
 
 static void put_lost(struct sheet *s, const struct tuned_look *l)
@@ -68,6 +77,18 @@ static void put_worst(struct sheet *s, const struct tuned_look *l)
 	sheet_cell(s, "%s", format_ns(l->worst_ns, a, sizeof(a)));
 }
 
+/* Says what the table cannot tell. */
+static void write_unread(struct sheet *s, const struct tuned_look *l, const char *when)
+{
+	char a[32];
+
+	if (l->unread)
+		sheet_say(s,
+			  "Of the hiccups %s, %s came faster than they could be read: their time "
+			  "is counted, but the worst may have been longer.",
+			  when, format_count(l->unread, a, sizeof(a)));
+}
+
 static void write_looks(struct sheet *s, const struct tuned *t)
 {
 	static const char *const headings[] = {"", "before", "after"};
@@ -92,6 +113,8 @@ static void write_looks(struct sheet *s, const struct tuned *t)
 		sheet_end_row(s);
 	}
 	sheet_end_table(s);
+	write_unread(s, &t->before, "before");
+	write_unread(s, &t->after, "after");
 	if (after)
 		sheet_say(s,
 			  "Windows of %s and %s of the CPUs together, one before the first and "
@@ -99,6 +122,8 @@ static void write_looks(struct sheet *s, const struct tuned *t)
 			  "a fix brought is below, measured without and with it in turn.",
 			  format_ns(t->before.observed_ns, a, sizeof(a)),
 			  format_ns(t->after.observed_ns, b, sizeof(b)));
+	else if (count_kept(t))
+		sheet_say(s, "No whole window was measured behind the last change.");
 }
 
 /* ---- steps ---- */
@@ -224,13 +249,22 @@ static void write_boot(struct sheet *s, const struct tuned *t)
 
 /* ---- the page ---- */
 
-static uint32_t count_kept(const struct tuned *t)
+static void write_goal(struct sheet *s, const struct tuned *t)
 {
-	uint32_t n = 0;
+	const struct tuned_look *last = t->after.observed_ns ? &t->after
+					: count_kept(t)      ? NULL
+							     : &t->before;
 
-	for (uint32_t i = 0; i < t->nsteps; i++)
-		n += t->step[i].kept;
-	return n;
+	if (!t->goal)
+		return;
+	if (t->reached == GOAL_UNKNOWN)
+		sheet_say(s, "Whether the goal, %s, is met is not known: %s.", t->goal,
+			  !last          ? "it was not measured as the settings are now"
+			  : last->unread ? "hiccups were lost, and any may have been longer"
+					 : "not every CPU was observed");
+	else
+		sheet_say(s, "The goal, %s, is %s.", t->goal,
+			  t->reached == GOAL_MET ? "met" : "not met");
 }
 
 static void write_end(struct sheet *s, const struct tuned *t)
@@ -242,8 +276,7 @@ static void write_end(struct sheet *s, const struct tuned *t)
 	}
 	if (!t->one)
 		sheet_say(s, "It ended because %s.", tuned_end_name(t->end));
-	if (t->goal)
-		sheet_say(s, "The goal, %s, is %s.", t->goal, t->met ? "met" : "not met");
+	write_goal(s, t);
 	if (count_kept(t))
 		sheet_say(s,
 			  "What was kept is in force; culprit %s --undo takes it back, and so "

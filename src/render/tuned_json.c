@@ -17,6 +17,7 @@ static void put_look(struct json *j, const char *key, const struct tuned_look *l
 	json_u64(j, "hiccups", l->hiccups);
 	json_u64(j, "lost_ns", l->lost_ns);
 	json_u64(j, "worst_ns", l->worst_ns);
+	json_u64(j, "hiccups_lost", l->unread);
 	json_end(j);
 }
 
@@ -56,8 +57,8 @@ int render_tuned_json(const struct tuned *t, FILE *out)
 	json_end(&j);
 	json_string(&j, "boot", t->boot);
 	json_string(&j, "goal", t->goal);
-	if (t->goal)
-		json_bool(&j, "goal_met", t->met);
+	if (t->goal && t->reached != GOAL_UNKNOWN)
+		json_bool(&j, "goal_met", t->reached == GOAL_MET);
 	else
 		json_null(&j, "goal_met");
 	json_string(&j, "ended", tuned_end_name(t->end));

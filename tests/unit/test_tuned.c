@@ -37,8 +37,8 @@ static int begin(void **state)
 	cpus_add(&view.run.cpus, 3);
 	t = (struct tuned){.host = &view.host,
 			   .cpus = &view.run.cpus,
-			   .before = {1000000000, 100, 20000000, 5000000},
-			   .after = {1000000000, 10, 100000, 20000},
+			   .before = {1000000000, 100, 20000000, 5000000, 0},
+			   .after = {1000000000, 10, 100000, 20000, 0},
 			   .end = TUNED_NOTHING};
 	s = tuned_add(&t);
 	s->fix[0] = (struct tried_fix){"K01", "vmstat", 0, 0};
@@ -174,6 +174,53 @@ static void as_setup(void **state)
 	assert_string_equal(out, "isolcpus=3\n");
 }
 
+/* Hiccups that were not read count, and no goal is met with them. */
+static void lost_hiccups(void **state)
+{
+	struct triggers goal = {.count = 1};
+	struct tuned_look l;
+	struct cpu *c = &view.cpu[0];
+
+	(void)state;
+	c->observed_ns = 1000000000;
+	c->hiccups.count = 2;
+	c->hiccups.sum = 500;
+	c->hiccups.max = 300;
+	assert_int_equal(tuned_judge(&view, &goal), GOAL_MET);
+	c->hiccups_lost = 3;
+	c->hiccups_lost_ns = 7000;
+	assert_int_equal(tuned_judge(&view, &goal), GOAL_UNKNOWN);
+	goal.row[0].pulled = 1;
+	assert_int_equal(tuned_judge(&view, &goal), GOAL_MISSED);
+	l = tuned_sum_up(&view);
+	assert_int_equal(l.hiccups, 5);
+	assert_int_equal(l.lost_ns, 7500);
+	assert_int_equal(l.worst_ns, 300);
+	assert_int_equal(l.unread, 3);
+	t.after = l;
+	t.goal = "worst<1us";
+	render(SHEET_TEXT);
+	has("Of the hiccups after, 3 came faster than they could be read");
+	has("Whether the goal, worst<1us, is met is not known: hiccups were lost");
+}
+
+/* Ended in the look behind the last change. */
+static void no_last_look(void **state)
+{
+	(void)state;
+	t.after = (struct tuned_look){0};
+	t.goal = "worst<1us";
+	t.end = TUNED_CUT;
+	render(SHEET_TEXT);
+	hasnt("Before and after");
+	has("No whole window was measured behind the last change.");
+	has("is met is not known: it was not measured as the settings are now.");
+	free(out);
+	as_json(state);
+	has("\"after\": null");
+	has("\"goal_met\": null");
+}
+
 /* Hostile names and values are quoted; what no line holds is named in a comment. */
 static void as_setup_quoted(void **state)
 {
@@ -216,8 +263,9 @@ static void as_setup_quoted(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
-	const struct CMUnitTest tests[] = {TEST(as_text), TEST(as_markup), TEST(as_json),
-					   TEST(as_setup), TEST(as_setup_quoted)};
+	const struct CMUnitTest tests[] = {
+		TEST(as_text),         TEST(as_markup),    TEST(as_json),     TEST(as_setup),
+		TEST(as_setup_quoted), TEST(lost_hiccups), TEST(no_last_look)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
