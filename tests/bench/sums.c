@@ -185,6 +185,16 @@ static bool is_cut(const struct cpu_state *c)
 	return false;
 }
 
+static uint64_t softirqs(const struct sources *t)
+{
+	uint64_t runs = 0;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->row[i]->kind == SOURCE_SOFTIRQ)
+			runs += t->row[i]->net.count;
+	return runs;
+}
+
 static int judge(const struct both *b, const struct cpu_state *c)
 {
 	struct view v = {.run = {.sums = true}};
@@ -198,11 +208,12 @@ static int judge(const struct both *b, const struct cpu_state *c)
 	    sums_fill(&v, 0, probes_sums(b->probes, 0), live_names(b->names)))
 		return -1;
 	n = differ(&by_records, &v.cpu[0].sources) + differ(&v.cpu[0].sources, &by_records);
-	printf("%s: %u sources, %" PRIu64 " runs, %" PRIu64 " ns\n",
+	printf("%s: %u sources, %" PRIu64 " runs, %" PRIu64 " of them softirqs, %" PRIu64 " ns\n",
 	       !n                                                        ? "same"
 	       : lost || b->n == RECORDS_MAX || is_cut(c) || c->unpaired ? "not judged"
 									 : "differ",
-	       v.cpu[0].sources.count, v.cpu[0].hiccups.count, v.cpu[0].attributed_ns);
+	       v.cpu[0].sources.count, v.cpu[0].hiccups.count, softirqs(&v.cpu[0].sources),
+	       v.cpu[0].attributed_ns);
 	sources_free(&by_records);
 	view_free(&v);
 	return 0;
