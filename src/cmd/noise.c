@@ -146,18 +146,26 @@ static void put_migration_back(const struct noisy *n)
 		say("cannot put " MIGRATION " back to %s: %s", n->migration, strerror(errno));
 }
 
+void noisy_stop(struct noisy *n)
+{
+	if (n->go >= 0)
+		close(n->go);
+	n->go = -1;
+	if (n->pid <= 0)
+		return;
+	if (!n->done) {
+		kill(n->pid, SIGTERM);
+		n->done = waitpid(n->pid, &n->status, 0) == n->pid;
+	}
+	put_migration_back(n);
+}
+
 void noisy_end(struct noisy *n)
 {
 	if (!n)
 		return;
 	if (n->go >= 0)
-		close(n->go);
-	if (n->pid > 0 && !n->done) {
-		kill(n->pid, SIGTERM);
-		waitpid(n->pid, &n->status, 0);
-	}
-	if (n->pid > 0)
-		put_migration_back(n);
+		noisy_stop(n);
 	if (n->log >= 0)
 		close(n->log);
 	free(n->row);

@@ -132,13 +132,18 @@ static int measure_noise(struct noisy_window *w, const struct measure *measure, 
 			    .hiccup = take_hiccup,
 			    .step = step,
 			    .end = end};
+	int code;
 
 	m.duration_ns = UINT64_MAX;
 	m.no_trace = !trace;
 	m.no_audit = !trace;
 	co = measure_collect(&m);
 	w->noisy = noisy_start(runs, cpus_next(&m.cpus, 0), cpus_next(&m.housekeeping, 0));
-	return w->noisy ? live_run(&live) : EXIT_ERROR;
+	if (!w->noisy)
+		return EXIT_ERROR;
+	code = live_run(&live);
+	noisy_stop(w->noisy);
+	return code;
 }
 
 /* The classes that are to be made, by comma. */
