@@ -129,16 +129,17 @@ char *report_frequency(const struct view *v, uint32_t index, char buf[REPORT_FRE
 	return buf;
 }
 
-/* The CPU with the most changes of those that have fewer than `below`, or as many and come later
- * than `after`; ncpus: none. */
-static uint32_t next_changed(const struct view *v, uint64_t below, uint32_t after)
+/* The CPU with the most changes of those that come after `last`: with fewer, or as many and a later
+ * place. last: ncpus before the first. ncpus: none. */
+static uint32_t next_changed(const struct view *v, uint32_t last)
 {
 	uint32_t most = v->ncpus;
 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		uint64_t n = v->cpu[i].khz_changes;
+		uint64_t below = last < v->ncpus ? v->cpu[last].khz_changes : n;
 
-		if (!n || n > below || (n == below && i <= after))
+		if (!n || n > below || (last < v->ncpus && n == below && i <= last))
 			continue;
 		if (most == v->ncpus || n > v->cpu[most].khz_changes)
 			most = i;
@@ -155,7 +156,8 @@ char *report_frequencies(const struct view *v, char buf[REPORT_FREQUENCY])
 
 	buf[0] = '\0';
 	for (uint32_t i = 0; i < v->ncpus; i++) {
-		all += v->cpu[i].khz_changes;
+		if (__builtin_add_overflow(all, v->cpu[i].khz_changes, &all))
+			all = UINT64_MAX;
 		cpus += v->cpu[i].khz_changes != 0;
 	}
 	if (!all || v->ncpus < 2 || v->run.watch)
@@ -164,7 +166,7 @@ char *report_frequencies(const struct view *v, char buf[REPORT_FREQUENCY])
 		     "%s on %u CPU%s:", format_count(all, count, sizeof(count)), cpus,
 		     cpus == 1 ? "" : "s");
 	for (shown = 0; shown < cpus && shown < CPUS_SHOWN; shown++) {
-		at = next_changed(v, shown ? v->cpu[at].khz_changes : UINT64_MAX, at);
+		at = next_changed(v, at);
 		n += snprintf(buf + n, REPORT_FREQUENCY - n, "%s cpu %u %s", shown ? "," : "",
 			      v->cpu[at].number,
 			      format_count(v->cpu[at].khz_changes, count, sizeof(count)));

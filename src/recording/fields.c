@@ -297,6 +297,7 @@ void get_cpu(struct reading *r, struct cpu *c, uint64_t *recursion_misses, struc
 	if (s.at < s.end)
 		*recursion_misses += get_number(&s);
 	get_fields(&s, FIELDS(more_cpu_fields), c, t);
+	s.bad |= c->khz_changes > TIME_MAX || c->khz.n > c->khz_changes;
 	r->bad |= s.bad;
 }
 

@@ -79,6 +79,11 @@ static void test_cpus_by_changes(void **state)
 	change(0, 100, 1200);
 	assert_string_equal(report_frequencies(&report.view, text),
 			    "4 on 3 CPUs: cpu 7 2, cpu 1 1, cpu 3 1");
+	report.view.cpu[0].khz_changes = report.view.cpu[2].khz_changes = UINT64_MAX;
+	assert_string_equal(
+		report_frequencies(&report.view, text),
+		"18,446,744,073,709,551,615 on 3 CPUs: cpu 1 18,446,744,073,709,551,615, "
+		"cpu 7 18,446,744,073,709,551,615, cpu 3 1");
 }
 
 static void test_part_of_the_time(void **state)

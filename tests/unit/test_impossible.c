@@ -220,6 +220,14 @@ static void test_tail(void **state)
 	check_tail("a CPU's window is longer than all of it");
 	begin();
 	end();
+	scene.view.cpu[0].khz_changes = UINT64_MAX;
+	check_tail("its end means nothing");
+	begin();
+	end();
+	khz_add(&scene.view.cpu[0].khz, WORLD_STARTED + 1, 800000); /* not counted */
+	check_tail("its end means nothing");
+	begin();
+	end();
 	scene.view.run.started_ns++;
 	check_tail("the window begins at two times");
 }
