@@ -135,9 +135,9 @@ $(SUMS_OBJ): $(O)/sums/%.bpf.o: bpf/%.bpf.c | $(O)/.setup-run
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DSUMS -MMD -MP -c $< -o $@
 
-$(O)/sums.bpf.o: $(SUMS_OBJ)
+$(O)/sums.bpf.o: $(SUMS_OBJ) $(PARTS_FILE)
 	$(call say,LINK,$@)
-	$(Q)$(BPFTOOL) gen object $@ $^
+	$(Q)$(BPFTOOL) gen object $@ $(filter %.o,$^)
 
 SKEL_LAYOUT = sed -n '/^struct [a-z]*_bpf {/,/^\#ifdef/{s/sums_bpf/culprit_bpf/g;p}'
 $(O)/sums.skel.h: $(O)/sums.bpf.o $(O)/culprit.skel.h
