@@ -20,10 +20,11 @@
 #define SUM_IRQS     64
 #define SUM_SOFTIRQS 64
 #define SUM_THREADS  128
-#define SUM_RESTS    4 /* one for each level: what had no row any more */
+#define SUM_RESTS    5 /* for what had no row any more: each level's, the IRQ's of devices */
+#define SUM_VECTORS  4 /* place among the rests: vectors */
 #define SUM_ROWS     (SUM_NMIS + SUM_IRQS + SUM_SOFTIRQS + SUM_THREADS + SUM_RESTS)
 
-/* Meaning of `what`: a record_kind in the lowest byte, 0: the row is free, or a level's rest; and
+/* Meaning of `what`: a record_kind in the lowest byte, 0: the row is free, or a rest; and
  * of threads: */
 #define SUM_KIND    0xff
 #define SUM_KTHREAD 0x100

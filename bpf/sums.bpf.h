@@ -90,8 +90,8 @@ static __always_inline void sum_name(struct sum *s, const struct record *r, __u6
 	store_release(&s->what, sum_what(r));
 }
 
-/* The row of a source, made when it is first seen; when there is no place left the level's
- * rest. */
+/* The row of a source, made when it is first seen; when there is no place left the rest of its
+ * kind. */
 static __always_inline struct sum *sum_row(struct cpu_state *c, int level, const struct record *r,
 					   __u64 function)
 {
@@ -115,7 +115,7 @@ static __always_inline struct sum *sum_row(struct cpu_state *c, int level, const
 			s->what |= SUM_OWNERS;
 		return s;
 	}
-	s = sum_at(c, SUM_ROWS - SUM_RESTS + level);
+	s = sum_at(c, SUM_ROWS - SUM_RESTS + (r->kind == RECORD_VECTOR ? SUM_VECTORS : level));
 	if (s && !s->count && !s->net_ns)
 		s->min_ns = ~0ULL;
 	return s;

@@ -79,10 +79,9 @@ static uint32_t source_of(struct nest *n, const struct sum *row, const struct su
 static enum source_kind rest_of(uint32_t row)
 {
 	static const enum source_kind kinds[SUM_RESTS] = {
-		[LEVEL_THREAD] = SOURCE_THREAD,
-		[LEVEL_SOFTIRQ] = SOURCE_SOFTIRQ,
-		[LEVEL_IRQ] = SOURCE_IRQ,
-		[LEVEL_NMI] = SOURCE_NMI,
+		[LEVEL_THREAD] = SOURCE_THREAD, [LEVEL_SOFTIRQ] = SOURCE_SOFTIRQ,
+		[LEVEL_IRQ] = SOURCE_IRQ,       [LEVEL_NMI] = SOURCE_NMI,
+		[SUM_VECTORS] = SOURCE_VECTOR,
 	};
 
 	return kinds[row - (SUM_ROWS - SUM_RESTS)];

@@ -254,6 +254,21 @@ static void test_rest(void **unused)
 	assert_non_null(rest);
 	assert_in_range(rest->count, 1000 - SUM_SOFTIRQS, 999);
 	view_free(&v);
+	begin(&v);
+	for (uint32_t i = 0; i < 2000; i++) { /* two kinds of one level */
+		r.kind = i % 2 ? RECORD_VECTOR : RECORD_IRQ;
+		r.id = i;
+		sum_add(&state, LEVEL_IRQ, &r, 0, r.kind == RECORD_IRQ ? 1000 : 10, SUM_WHOLE);
+	}
+	assert_int_equal(sums_fill(&v, 0, table, &names), 0);
+	assert_int_equal(v.cpu[0].attributed_ns, 1000 * 1010);
+	for (int i = 0; i < 2; i++) {
+		rest = v.cpu[0].sources.rest[i ? SOURCE_VECTOR : SOURCE_IRQ];
+		assert_non_null(rest);
+		assert_in_range(rest->count, 1000 - SUM_IRQS, 999);
+		assert_int_equal(rest->net.sum, rest->count * (i ? 10 : 1000));
+	}
+	view_free(&v);
 }
 
 int main(void)
