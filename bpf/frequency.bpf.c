@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frequency changes of the target CPUs. Any CPU may report the change of any other, so these are
  * counts and a short list in shared memory and no records: two reports at once may lose a place in
- * the list or one of the extremes, but no change. */
+ * the list or one of the extremes, but no change. The place that such a pair leaves out keeps what
+ * it held: the reader takes only what is later than the place before. */
 #include "trace.bpf.h"
 
 SEC("?tp_btf/cpu_frequency")

@@ -185,20 +185,30 @@ static void make_room(struct collect *c, uint32_t i, uint64_t since, bool steady
 			     &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = since});
 }
 
-/* Takes the changes of the CPU's frequency that came since the last visit. A place that is written
- * meanwhile is of a change to come, or lost. */
+/* Number of changes of the CPU's frequency so far. */
+static uint64_t khz_count(const struct target *t)
+{
+	return __atomic_load_n(&t->state->khz_changes, __ATOMIC_ACQUIRE);
+}
+
+/* Takes the changes of the CPU's frequency that came since the last visit. A place that may have
+ * been written meanwhile is lost. Two that report at once write one place and count two: the other
+ * place still holds an older change, of this window or none. */
 static void read_khz(struct collect *c, struct target *t)
 {
-	uint64_t now = t->state ? __atomic_load_n(&t->state->khz_changes, __ATOMIC_ACQUIRE) : 0;
+	uint64_t now = t->state ? khz_count(t) : 0;
 
 	if (!c->began)
 		return;
-	if (now - t->khz_read > KHZ_REPORTS)
-		t->khz_read = now - KHZ_REPORTS;
+	if (now - t->khz_read >= KHZ_REPORTS)
+		t->khz_read = now - KHZ_REPORTS + 1;
 	for (; t->khz_read < now; t->khz_read++) {
 		const struct khz_report *r = &t->state->khz_report[t->khz_read % KHZ_REPORTS];
+		uint64_t at_ns = __atomic_load_n(&r->at_ns, __ATOMIC_ACQUIRE);
+		uint32_t khz = __atomic_load_n(&r->khz, __ATOMIC_ACQUIRE);
 
-		khz_add(&c->view->cpu[t->index].khz, r->at_ns, r->khz);
+		if (khz_count(t) - t->khz_read < KHZ_REPORTS && at_ns > t->shm->start_ns)
+			khz_add(&c->view->cpu[t->index].khz, at_ns, khz);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 void khz_add(struct khz_changes *c, uint64_t at_ns, uint32_t khz)
 {
-	if (c->n == KHZ_CHANGES_MAX)
+	if (c->n == KHZ_CHANGES_MAX || (c->n && at_ns <= c->row[c->n - 1].at_ns))
 		return;
 	if (c->n == c->room) {
 		uint32_t room = c->room ? 2 * c->room : 16;

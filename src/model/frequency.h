@@ -19,7 +19,7 @@ struct khz_changes {
 
 struct cpu;
 
-/* Adds one, unless there are as many as may be, or no memory. */
+/* Adds one, unless it is not later than the last, there are as many as may be, or no memory. */
 void khz_add(struct khz_changes *c, uint64_t at_ns, uint32_t khz);
 void khz_free(struct khz_changes *c);
 /* Leaves a CPU those of this time, and their number and extremes; none where not all are known. */

@@ -102,6 +102,23 @@ static void test_part_of_the_time(void **state)
 	assert_int_equal(c->khz_changes + c->khz.n + c->khz_max, 0);
 }
 
+/* A place that two reporters passed by holds an older change, or none. */
+static void test_only_later_ones(void **state)
+{
+	struct khz_changes c = {0};
+
+	(void)state;
+	khz_add(&c, 500, 800000);
+	khz_add(&c, 437, 900000);
+	khz_add(&c, 0, 0);
+	khz_add(&c, 500, 800000);
+	khz_add(&c, 501, 1200000);
+	assert_int_equal(c.n, 2);
+	assert_int_equal(c.row[1].at_ns, 501);
+	assert_int_equal(c.row[1].khz, 1200000);
+	khz_free(&c);
+}
+
 static void test_only_so_many(void **state)
 {
 	struct khz_changes c = {0};
@@ -122,6 +139,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_said, begin, end),
 		cmocka_unit_test_setup_teardown(test_cpus_by_changes, begin, end),
 		cmocka_unit_test_setup_teardown(test_part_of_the_time, begin, end),
+		cmocka_unit_test(test_only_later_ones),
 		cmocka_unit_test(test_only_so_many),
 	};
 
