@@ -44,16 +44,16 @@ static uint64_t make_long(unsigned what)
 		w.now_ns += gap = 40;
 	}
 	if (what & LONG_STORM)
-		while (w.nrecords < 90000)
+		while (w.nrecords < 45000)
 			make_outermost(LEVEL_THREAD, 1 + below(300), 0);
 	if (what & LONG_HOG)
-		make_outermost(LEVEL_THREAD, 6000000, 80);
+		make_outermost(LEVEL_THREAD, 3000000, 80);
 	if (what & LONG_STORM)
-		while (w.nrecords < 200000)
+		while (w.nrecords < 100000)
 			make_outermost(LEVEL_THREAD, 1 + below(100), 0);
 	w.now_ns += 90;
 	end_hiccup(h);
-	assert_true(w.nrecords > 100000 && w.now_ns - w.begin_ns < SPAN_MAX);
+	assert_true(w.nrecords > 3 * JOIN_WAIT_MAX && w.now_ns - w.begin_ns < SPAN_MAX);
 	return what & LONG_FAULT ? gap + 20 : gap;
 }
 
