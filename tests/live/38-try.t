@@ -65,7 +65,7 @@ try:
 
     # ---- tune: tries it, keeps it, and says so ----
     profile = os.path.join(place, "profile")
-    r = culprit("tune", f"K34:{noise.pid}", "-d", "4s", "--look", "500ms", "-q", "-f", "json",
+    r = culprit("tune", f"K34:{noise.pid}", "-d", "2s", "--look", "300ms", "-q", "-f", "json",
                 "--until", "worst<1ns", "--tuned", profile, *AT)
     told = json.loads(r.out) if r.out else {}
     steps = told.get("steps", [])
