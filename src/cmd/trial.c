@@ -301,6 +301,7 @@ int trial_run(struct trial *r, bool keep)
 	}
 	if (guardian_end(r->guardian, t->kept, &sum)) {
 		t->kept = false;
+		t->stuck = true;
 		code = EXIT_ERROR;
 	}
 	t->others = sum.others;

@@ -87,7 +87,7 @@ const struct opt_command tune_usage = {
 	.operands = "[CAUSE...]",
 	.summary = "try one fix after the other, and keep what helps",
 	.about = "Measures a window, takes the cause that costs most and whose fix is a setting of "
-		 "the running kernel, tries it as culprit try does, without and with it in turn, "
+		 "the running kernel, tries it as culprit try does, without and with it, "
 		 "and keeps it if its sources take less time, with 95 % confidence, and all "
 		 "hiccups together no more. Then it goes on with the next, until nothing is left "
 		 "to try or the goal is met. In the end it lists what was kept and what that "
@@ -154,6 +154,13 @@ static int look(struct tuning *t)
 	drop_view(t->view);
 	t->view = v;
 	return EXIT_OK;
+}
+
+/* The settings are no longer what they were in the last look. */
+static void forget_looks(struct tuning *t)
+{
+	t->result.after = (struct tuned_look){0};
+	t->result.reached = GOAL_UNKNOWN;
 }
 
 /* ---- steps ---- */
@@ -241,19 +248,14 @@ static enum outcome step(struct tuning *t, int *code)
 		tried.in_turn = !tried.fix[0].lag_s;
 		announce(t, &tried);
 		*code = run_trial(t, &tried, s);
+		if (tried.stuck)
+			forget_looks(t);
 		outcome = *code != EXIT_OK && *code != EXIT_CROSSED ? STEP_FAILED
 			  : tried.kept                              ? STEP_KEPT
 								    : STEP_IN_VAIN;
 	}
 	knobs_free(&tried.knobs);
 	return outcome;
-}
-
-/* The machine is no longer as it was when it was last looked at. */
-static void forget_looks(struct tuning *t)
-{
-	t->result.after = (struct tuned_look){0};
-	t->result.reached = GOAL_UNKNOWN;
 }
 
 /* Goes on until the end. Returns the exit code. */

@@ -44,6 +44,8 @@ struct tried {
 	/* Settings that were not put back: those that somebody else has set meanwhile, and those
 	 * whose files or threads have gone. */
 	uint32_t others, gone;
+	/* Putting back failed, or was not done by who had to: what is as it was is not known. */
+	bool stuck;
 	bool whole; /* all windows that were wanted are there */
 };
 

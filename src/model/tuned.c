@@ -67,6 +67,10 @@ int tuned_take(struct tuned_step *s, const struct tried *t)
 	s->kept = t->kept;
 	s->windows = t->windows;
 	s->window_ns = t->window_ns;
+	s->in_turn = t->in_turn;
+	s->others = t->others;
+	s->gone = t->gone;
+	s->stuck = t->stuck;
 	if (t->diff) {
 		memcpy(s->asked, t->asked, sizeof(s->asked));
 		memcpy(s->total, t->diff->total, sizeof(s->total));

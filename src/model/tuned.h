@@ -21,6 +21,9 @@ struct tuned_step {
 	 * TRIED_NOT. */
 	struct diff_cell asked[2], total[2];
 	uint64_t windows, window_ns; /* windows of each side */
+	bool in_turn;                /* with and without alternate */
+	uint32_t others, gone;       /* as in struct tried */
+	bool stuck;
 };
 
 /* Sums of a window without changes. */

@@ -41,6 +41,14 @@ static const char *name_of(const struct tuned_step *s, char buf[NAMED])
 	return buf;
 }
 
+static bool any_stuck(const struct tuned *t)
+{
+	for (uint32_t i = 0; i < t->nsteps; i++)
+		if (t->step[i].stuck)
+			return true;
+	return false;
+}
+
 static uint32_t count_kept(const struct tuned *t)
 {
 	uint32_t n = 0;
@@ -119,7 +127,7 @@ static void write_looks(struct sheet *s, const struct tuned *t)
 		sheet_say(s,
 			  "Windows of %s and %s of the CPUs together, one before the first and "
 			  "one behind the last change: by chance alone they differ, too. What "
-			  "a fix brought is below, measured without and with it in turn.",
+			  "a fix brought is below, measured without and with it.",
 			  format_ns(t->before.observed_ns, a, sizeof(a)),
 			  format_ns(t->after.observed_ns, b, sizeof(b)));
 	else if (count_kept(t))
@@ -183,6 +191,39 @@ static bool was_kept(const struct tuned_step *x)
 static bool was_measured(const struct tuned_step *x)
 {
 	return !x->why[0] && x->verdict != TRIED_NOT;
+}
+
+/* Says how the figures of the steps were measured. */
+static void write_method(struct sheet *s, const struct tuned *t)
+{
+	const struct tuned_step *any = NULL;
+	char lagging[NAMED] = "", name[NAMED], a[32];
+	bool in_turn = false;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < t->nsteps; i++) {
+		const struct tuned_step *x = &t->step[i];
+
+		if (!was_measured(x))
+			continue;
+		any = x;
+		in_turn |= x->in_turn;
+		if (!x->in_turn && at < sizeof(lagging))
+			at += snprintf(lagging + at, sizeof(lagging) - at, "%s%s", at ? ", " : "",
+				       name_of(x, name));
+	}
+	if (!any)
+		return;
+	sheet_say(s,
+		  "Times are of each second of a CPU, in %llu windows of %s without and as many "
+		  "with the fix%s; the interval is that of its sources, with to without.",
+		  (unsigned long long)any->windows, format_ns(any->window_ns, a, sizeof(a)),
+		  in_turn ? ", in turn" : "");
+	if (at)
+		sheet_say(s,
+			  "Of %s all windows with the fix are behind those without, as the kernel "
+			  "goes on with it for a while after it was taken back.",
+			  lagging);
 }
 
 #define KNOBS_SHOWN   12
@@ -251,9 +292,10 @@ static void write_boot(struct sheet *s, const struct tuned *t)
 
 static void write_goal(struct sheet *s, const struct tuned *t)
 {
-	const struct tuned_look *last = t->after.observed_ns ? &t->after
-					: count_kept(t)      ? NULL
-							     : &t->before;
+	/* The look at the settings as they are now; NULL: there is none. */
+	const struct tuned_look *last = t->after.observed_ns            ? &t->after
+					: count_kept(t) || any_stuck(t) ? NULL
+									: &t->before;
 
 	if (!t->goal)
 		return;
@@ -267,6 +309,37 @@ static void write_goal(struct sheet *s, const struct tuned *t)
 			  t->reached == GOAL_MET ? "met" : "not met");
 }
 
+/* Says how the settings are now. */
+static void write_back(struct sheet *s, const struct tuned *t)
+{
+	const char *command = t->one ? "try" : "tune";
+	uint32_t others = 0, gone = 0, kept = count_kept(t);
+	bool stuck = any_stuck(t);
+
+	for (uint32_t i = 0; i < t->nsteps; i++) {
+		others += t->step[i].others;
+		gone += t->step[i].gone;
+	}
+	if (kept)
+		sheet_say(s,
+			  "What was kept is in force; culprit %s --undo takes it back, and so "
+			  "does a reboot.",
+			  command);
+	if (stuck)
+		sheet_say(s,
+			  "Putting back failed: whether all%s that was changed is as it was is not "
+			  "known. What is left of it culprit %s --undo puts back, and so does a "
+			  "reboot.",
+			  kept ? " else" : "", command);
+	else
+		sheet_say(s, "%s is as it was%s", kept ? "All else" : "What was changed",
+			  others || gone ? ", but for:" : ".");
+	if (others)
+		sheet_item(s, "%u set by somebody else meanwhile: left so", others);
+	if (gone)
+		sheet_item(s, "%u whose file or thread is no longer there", gone);
+}
+
 static void write_end(struct sheet *s, const struct tuned *t)
 {
 	sheet_heading(s, "State");
@@ -277,13 +350,7 @@ static void write_end(struct sheet *s, const struct tuned *t)
 	if (!t->one)
 		sheet_say(s, "It ended because %s.", tuned_end_name(t->end));
 	write_goal(s, t);
-	if (count_kept(t))
-		sheet_say(s,
-			  "What was kept is in force; culprit %s --undo takes it back, and so "
-			  "does a reboot. All else is as it was.",
-			  t->one ? "try" : "tune");
-	else
-		sheet_say(s, "What was changed is as it was.");
+	write_back(s, t);
 	for (uint32_t i = 0; i < t->nsteps; i++)
 		if (tried_moves_threads(&t->step[i].knobs, true)) {
 			sheet_say(s, "Of threads that were moved: " TRIED_CHILDREN ".");
@@ -295,7 +362,7 @@ int render_tuned(const struct tuned *t, enum sheet_form form, const struct rende
 		 FILE *out)
 {
 	struct sheet s = {.out = out, .form = form, .options = options};
-	char about[1024], cpus[256], a[32];
+	char about[1024], cpus[256];
 
 	snprintf(about, sizeof(about), "linux %.500s · cpu %s · %s", t->host->kernel,
 		 cpus_format(t->cpus, cpus, sizeof(cpus)),
@@ -311,16 +378,7 @@ int render_tuned(const struct tuned *t, enum sheet_form form, const struct rende
 		write_steps(&s, t, "Kept", was_kept);
 		write_steps(&s, t, "Tried in vain", tuned_in_vain);
 	}
-	for (uint32_t i = 0; i < t->nsteps; i++)
-		if (was_measured(&t->step[i])) {
-			sheet_say(&s,
-				  "Times are of each second of a CPU, in %llu windows of %s "
-				  "without and as many with the fix; the interval is that of "
-				  "its sources, with to without.",
-				  (unsigned long long)t->step[i].windows,
-				  format_ns(t->step[i].window_ns, a, sizeof(a)));
-			break;
-		}
+	write_method(&s, t);
 	write_changes(&s, t, t->one || t->dry ? "What it changes" : "What was changed",
 		      t->one || t->dry);
 	write_refused(&s, t);
