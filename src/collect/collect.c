@@ -73,6 +73,7 @@ static int begin(void *run)
 			t->unpaired_before = t->state->unpaired;
 			t->state->khz_changes = t->state->khz_min = t->state->khz_max = 0;
 			t->khz_read = 0;
+			t->khz_until_ns = KHZ_ALWAYS;
 		}
 	}
 	read_steal(c);

@@ -191,6 +191,15 @@ static uint64_t khz_count(const struct target *t)
 	return __atomic_load_n(&t->state->khz_changes, __ATOMIC_ACQUIRE);
 }
 
+/* A change is not in the view: all are only up to the newest that is. */
+static void miss_khz(struct collect *c, struct target *t)
+{
+	const struct khz_changes *k = &c->view->cpu[t->index].khz;
+
+	if (t->khz_until_ns == KHZ_ALWAYS)
+		t->khz_until_ns = k->n ? k->row[k->n - 1].at_ns : 0;
+}
+
 /* Takes the changes of the CPU's frequency that came since the last visit. A place that may have
  * been written meanwhile is lost. Two that report at once write one place and count two: the other
  * place still holds an older change, of this window or none. */
@@ -200,15 +209,18 @@ static void read_khz(struct collect *c, struct target *t)
 
 	if (!c->began)
 		return;
-	if (now - t->khz_read >= KHZ_REPORTS)
+	if (now - t->khz_read >= KHZ_REPORTS) {
+		miss_khz(c, t);
 		t->khz_read = now - KHZ_REPORTS + 1;
+	}
 	for (; t->khz_read < now; t->khz_read++) {
 		const struct khz_report *r = &t->state->khz_report[t->khz_read % KHZ_REPORTS];
 		uint64_t at_ns = __atomic_load_n(&r->at_ns, __ATOMIC_ACQUIRE);
 		uint32_t khz = __atomic_load_n(&r->khz, __ATOMIC_ACQUIRE);
 
-		if (khz_count(t) - t->khz_read < KHZ_REPORTS && at_ns > t->shm->start_ns)
-			khz_add(&c->view->cpu[t->index].khz, at_ns, khz);
+		if (khz_count(t) - t->khz_read >= KHZ_REPORTS || at_ns <= t->shm->start_ns ||
+		    !khz_add(&c->view->cpu[t->index].khz, at_ns, khz))
+			miss_khz(c, t);
 	}
 }
 

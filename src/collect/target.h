@@ -39,7 +39,8 @@ struct target {
 	uint64_t head, tail;      /* hiccups of the shared memory: read, and accounted for */
 	bool live;                /* the window is open */
 	bool told;                /* the end is in the view */
-	uint64_t khz_read;        /* changes of its frequency that are in the view */
+	uint64_t khz_read;        /* changes of its frequency up to the last visit */
+	uint64_t khz_until_ns;    /* all before it are in the view */
 	uint64_t unpaired_before; /* count of the probes at the window's start */
 	double ns_per_tick;
 	uint64_t anchor_tick, anchor_ns; /* the newest good reading of both clocks */

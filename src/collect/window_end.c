@@ -21,7 +21,8 @@ void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
 	run->counts = *session_counts(c->session, i);
 	if (t->state) {
 		run->unpaired = t->state->unpaired - t->unpaired_before;
-		run->khz_changes = t->state->khz_changes;
+		run->khz_changes = t->khz_read; /* as far as they have been looked at */
+		run->khz_until_ns = t->khz_until_ns;
 		run->khz_min = t->state->khz_min;
 		run->khz_max = t->state->khz_max;
 	}

@@ -5,20 +5,21 @@
 
 #include "model/view.h"
 
-void khz_add(struct khz_changes *c, uint64_t at_ns, uint32_t khz)
+bool khz_add(struct khz_changes *c, uint64_t at_ns, uint32_t khz)
 {
 	if (c->n == KHZ_CHANGES_MAX || (c->n && at_ns <= c->row[c->n - 1].at_ns))
-		return;
+		return false;
 	if (c->n == c->room) {
 		uint32_t room = c->room ? 2 * c->room : 16;
 		struct khz_change *more = reallocarray(c->row, room, sizeof(*more));
 
 		if (!more)
-			return;
+			return false;
 		c->row = more;
 		c->room = room;
 	}
 	c->row[c->n++] = (struct khz_change){at_ns, khz};
+	return true;
 }
 
 void khz_free(struct khz_changes *c)
@@ -30,7 +31,8 @@ void khz_free(struct khz_changes *c)
 void khz_cut(struct cpu *c, uint64_t from_ns, uint64_t to_ns)
 {
 	struct khz_changes *t = &c->khz;
-	uint32_t all = c->khz_changes == t->n ? t->n : 0;
+	bool known = to_ns <= c->khz_until_ns || (t->n && c->khz_changes == t->n);
+	uint32_t all = known ? t->n : 0;
 
 	t->n = 0;
 	c->khz_min = c->khz_max = 0;
@@ -46,4 +48,5 @@ void khz_cut(struct cpu *c, uint64_t from_ns, uint64_t to_ns)
 		t->row[t->n++] = *x;
 	}
 	c->khz_changes = t->n;
+	c->khz_until_ns = known ? KHZ_ALWAYS : 0;
 }

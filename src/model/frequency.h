@@ -3,6 +3,7 @@
 #ifndef CULPRIT_FREQUENCY_H
 #define CULPRIT_FREQUENCY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct khz_change {
@@ -17,10 +18,12 @@ struct khz_changes {
 	uint32_t n, room;
 };
 
+#define KHZ_ALWAYS UINT64_MAX /* as the end of what is known: all of the window */
+
 struct cpu;
 
-/* Adds one, unless it is not later than the last, there are as many as may be, or no memory. */
-void khz_add(struct khz_changes *c, uint64_t at_ns, uint32_t khz);
+/* Adds one. False: it is not later than the last, there are as many as may be, or no memory. */
+bool khz_add(struct khz_changes *c, uint64_t at_ns, uint32_t khz);
 void khz_free(struct khz_changes *c);
 /* Leaves a CPU those of this time, and their number and extremes; none where not all are known. */
 void khz_cut(struct cpu *c, uint64_t from_ns, uint64_t to_ns);

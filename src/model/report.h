@@ -57,7 +57,7 @@ struct report_length {
 uint32_t report_lengths(const struct hist *hiccups, struct report_length length[REPORT_LENGTHS]);
 
 /* The changes of its frequency: "3 times, from 1.20 to 3.40 GHz: +0.100000 s 1.20, ...", the first
- * ones with their times. None in a workload is said, too: "" for all else. Returns buf. */
+ * ones with their times. None in all of a workload is said, too: "" for all else. Returns buf. */
 #define REPORT_FREQUENCY 256
 char *report_frequency(const struct view *v, uint32_t index, char buf[REPORT_FREQUENCY]);
 /* The CPUs with the most: "12 changes on 3 CPUs: cpu 7 8, cpu 1 3, cpu 2 1"; "": none, or one CPU

@@ -112,7 +112,8 @@ char *report_frequency(const struct view *v, uint32_t index, char buf[REPORT_FRE
 	int n;
 
 	buf[0] = '\0';
-	if (!c->khz_changes && v->run.windows && v->run.traced && !v->run.watch)
+	if (!c->khz_changes && c->khz_until_ns == KHZ_ALWAYS && v->run.windows && v->run.traced &&
+	    !v->run.watch && !v->run.part)
 		strcpy(buf, "not observed: none is shown where the hardware or a host chooses it");
 	if (!c->khz_changes)
 		return buf;

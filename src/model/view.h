@@ -147,10 +147,13 @@ struct cpu {
 	/* One sentence: is the CPU quiet, and if not, what to do first (audit/verdict.h). Any
 	 * bytes; "": none. */
 	char verdict[1000];
-	/* Frequency in the window; 0: none was seen. */
+	/* Changes of its frequency in the window. */
 	uint64_t khz_changes, khz_min, khz_max;
 	struct khz_changes khz; /* when */
-	const char *ended;      /* NULL: with the window; else why this CPU's window ended early */
+	/* CLOCK_MONOTONIC; until then all changes are in khz, and none is where that is empty.
+	 * KHZ_ALWAYS; 0: that is not known. */
+	uint64_t khz_until_ns;
+	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
 };
 
 struct run {

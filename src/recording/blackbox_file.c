@@ -37,7 +37,7 @@ static void narrow_lane(struct cpu *c, const struct box_count *from, uint64_t ea
 	c->closure = NULL;
 	c->series = NULL;
 	c->khz = (struct khz_changes){0}; /* the run's own */
-	c->khz_changes = c->khz_min = c->khz_max = 0;
+	c->khz_changes = c->khz_min = c->khz_max = c->khz_until_ns = 0;
 	c->nclosure = c->nseries = 0;
 }
 

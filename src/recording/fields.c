@@ -93,6 +93,7 @@ static const struct field more_cpu_fields[] = {
 	F(FLAG, cpu, ran_steal_known),
 	F(TIME, cpu, ran_steal_ns),
 	F(KHZ, cpu, khz),
+	F(NUMBER, cpu, khz_until_ns),
 };
 
 static const struct field closure_fields[] = {

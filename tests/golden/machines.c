@@ -185,6 +185,7 @@ static int sleeping(struct scene *s, const char *path, uint32_t n, uint32_t odd_
 		struct cpu *c = &s->view.cpu[i];
 		struct series *series = c->series = calloc(2, sizeof(*series));
 
+		c->khz_until_ns = KHZ_ALWAYS;
 		c->nseries = n < 10 ? 2 : 1;
 		for (uint32_t k = 0; k < c->nseries; k++)
 			if (!series || hist_init(&series[k].hist, SERIES_BITS))

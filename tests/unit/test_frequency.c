@@ -62,6 +62,11 @@ static void test_said(void **state)
 	says(0, "5 times, from 0.80 to 3.40 GHz: +0.100000 s 1.20, +0.200000 s 3.40, "
 		"+0.201000 s 3.40, +0.202000 s 3.40, ...");
 	report.view.run.windows = report.view.run.traced = true;
+	says(1, ""); /* not known */
+	report.view.cpu[1].khz_until_ns = KHZ_ALWAYS;
+	report.view.run.part = true;
+	says(1, "");
+	report.view.run.part = false;
 	says(1, "not observed: none is shown where the hardware or a host chooses it");
 	report.view.run.traced = false;
 	says(1, "");
@@ -97,9 +102,32 @@ static void test_part_of_the_time(void **state)
 	change(0, 300, 3400);
 	khz_cut(c, s + 200 * ms, s + 300 * ms); /* with its begin, without its end */
 	says(0, "1 time, from 1.20 to 1.20 GHz: +0.200000 s 1.20");
+	c->khz_until_ns = 0;
 	c->khz_changes = 2; /* one more had no room: it may have been here, too */
 	khz_cut(c, s, s + 300 * ms);
 	assert_int_equal(c->khz_changes + c->khz.n + c->khz_max, 0);
+	assert_int_equal(c->khz_until_ns, 0);
+}
+
+/* A part before those that had no room is known all the same. */
+static void test_part_before_the_rest(void **state)
+{
+	struct cpu *c = &report.view.cpu[0];
+	const uint64_t s = report.view.run.started_ns, ms = 1000000;
+
+	(void)state;
+	change(0, 100, 800);
+	change(0, 200, 1200);
+	c->khz_changes = 5000;
+	c->khz_until_ns = s + 200 * ms;
+	khz_cut(c, s + 50 * ms, s + 200 * ms);
+	says(0, "1 time, from 0.80 to 0.80 GHz: +0.100000 s 0.80");
+	assert_int_equal(c->khz_until_ns, KHZ_ALWAYS);
+	c->khz_changes = 5000;
+	c->khz_until_ns = s + 200 * ms;
+	khz_cut(c, s, s + 200 * ms + 1);
+	says(0, "");
+	assert_int_equal(c->khz_until_ns, 0);
 }
 
 /* A place that two reporters passed by holds an older change, or none. */
@@ -139,6 +167,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_said, begin, end),
 		cmocka_unit_test_setup_teardown(test_cpus_by_changes, begin, end),
 		cmocka_unit_test_setup_teardown(test_part_of_the_time, begin, end),
+		cmocka_unit_test_setup_teardown(test_part_before_the_rest, begin, end),
 		cmocka_unit_test(test_only_later_ones),
 		cmocka_unit_test(test_only_so_many),
 	};
