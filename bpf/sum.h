@@ -51,14 +51,15 @@ struct sum_open {
 	__u64 inside;   /* sum_inside() at the function's begin */
 	__u64 since_ns; /* the function's begin; 0: the interval's */
 	__u64 function;
+	__u64 gap_ns;  /* time since then in which it was in nobody's way */
 	__u32 marked;  /* 1: a mark has told the function */
 	__u32 counted; /* 1: the interval is counted */
 };
 
-/* The innermost handler of an interrupt has a place of its own. */
 /* Sums are added up or not, in place of records or, to compare both, beside them. */
 enum summing { SUMS_NONE, SUMS_ALONE, SUMS_BESIDE };
 
+/* The innermost handler of an interrupt has a place of its own. */
 enum sum_place { SUM_THREAD, SUM_SOFTIRQ, SUM_IRQ, SUM_IRQ_INSIDE, SUM_PLACES };
 
 /* A CPU's state for sums, which only the probes use. */
@@ -67,6 +68,8 @@ struct sum_state {
 	__u64 inside[LEVELS]; /* sum_inside() when the level read its clock last */
 	struct sum_open open[SUM_PLACES];
 	__u64 nmi;               /* the handler of the newest NMI */
+	__u64 left_ns;           /* when cpu_state.active last fell to 0 */
+	__u64 misfits;           /* net times that would have been below 0, and count as 0 */
 	__u32 preempted_counted; /* sum_open.counted of the softirq put aside with its thread */
 	__u32 base;              /* the CPU's first row; set before the gate opens */
 };

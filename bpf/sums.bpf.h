@@ -33,19 +33,48 @@ static __always_inline __u64 sum_inside(const struct cpu_state *c, int level)
 	return level == LEVEL_THREAD ? inside + net[LEVEL_SOFTIRQ] : inside;
 }
 
-/* An interval begins, and nothing was added since the last of its level began. */
-static __always_inline void sum_forget(struct cpu_state *c, int place)
+static __always_inline void sum_from(struct cpu_state *c, int place, __u64 inside)
 {
 	struct sum_open *o = &c->own.sums.open[place];
 
-	o->since_ns = o->marked = o->counted = 0;
+	o->inside = inside;
+	o->since_ns = o->gap_ns = o->marked = o->counted = 0;
 }
 
 /* An interval begins whose level has just read its clock. */
 static __always_inline void sum_begin(struct cpu_state *c, int place)
 {
-	c->own.sums.open[place].inside = c->own.sums.inside[sum_level(place)];
-	sum_forget(c, place);
+	sum_from(c, place, c->own.sums.inside[sum_level(place)]);
+}
+
+/* A thread comes while nobody is watched here: nothing is added until one is. */
+static __always_inline void sum_idle(struct cpu_state *c)
+{
+	sum_from(c, SUM_THREAD, sum_inside(c, LEVEL_THREAD));
+}
+
+/* Nobody is watched here any more, as another CPU may find. */
+static __always_inline void sum_left(struct cpu_state *c, __u64 now)
+{
+	c->own.sums.left_ns = now;
+}
+
+/* Somebody is again, and the thread that runs here was in nobody's way meanwhile. Nothing was added
+ * since sum_left(), so what ran inside the thread stays right. */
+static __always_inline void sum_gap(struct cpu_state *c, __u64 now)
+{
+	__u64 left = c->own.sums.left_ns;
+
+	if (left < c->thread.start_ns)
+		left = c->thread.start_ns;
+	if (now > left)
+		c->own.sums.open[SUM_THREAD].gap_ns += now - left;
+}
+
+/* True when the open thread was in the way until sum_left(), and not since then. */
+static __always_inline bool sum_was_in_the_way(const struct cpu_state *c)
+{
+	return c->thread.start_ns && c->own.sums.left_ns > c->thread.start_ns;
 }
 
 static __always_inline __u32 sum_rows(int level)
@@ -182,7 +211,13 @@ static __always_inline void sum_run(struct cpu_state *c, int place, const struct
 				    __u64 inside, __u64 end_ns, bool part)
 {
 	struct sum_open *o = &c->own.sums.open[place];
-	__u64 from = o->since_ns ?: r->start_ns, net = end_ns - from - (inside - o->inside);
+	__u64 from = o->since_ns ?: r->start_ns;
+	__u64 net = end_ns - from - (inside - o->inside) - o->gap_ns;
+
+	if ((__s64)net < 0) { /* another CPU ended or began the wait just now */
+		net = 0;
+		c->own.sums.misfits++;
+	}
 	/* Before a mark a device's interrupt runs its handler. */
 	if (!o->marked)
 		o->function = r->kind == RECORD_IRQ ? r->arg : 0;
@@ -209,6 +244,7 @@ static __always_inline void sum_mark(struct cpu_state *c, int place, const struc
 		if (level == LEVEL_IRQ) /* a level whose own sum is a part of what is inside */
 			o->inside += c->own.sums.net_ns[level] - before;
 		o->since_ns = now;
+		o->gap_ns = 0;
 	}
 	o->function = function;
 	o->marked = 1;

@@ -28,16 +28,21 @@ struct {
 	__type(value, __u64);
 } watch_timer_due SEC(".maps");
 
-static __always_inline void deactivate(struct cpu_state *c)
+static __always_inline void deactivate(struct cpu_state *c, __u64 now)
 {
-	if (c && c->active)
-		__sync_fetch_and_add(&c->active, -1);
+	if (!c || !c->active)
+		return;
+	if (SUMMING && c->active == 1)
+		sum_left(c, now);
+	__sync_fetch_and_add(&c->active, -1);
 }
 
 static __always_inline void waits_on(struct cpu_state *c, __u64 now)
 {
 	if (!c->thread.start_ns) /* from now on the thread that runs there is in its way */
 		c->thread.start_ns = now;
+	else if (SUMMING && !c->active)
+		sum_gap(c, now);
 	activate(c, now);
 }
 
@@ -59,7 +64,7 @@ static __always_inline void forget_wait(__s32 tid)
 
 	if (!w)
 		return;
-	deactivate(state_of_cpu(w->cpu));
+	deactivate(state_of_cpu(w->cpu), bpf_ktime_get_ns());
 	bpf_map_delete_elem(&watch_waits, &tid);
 }
 
@@ -75,7 +80,7 @@ static __always_inline void comes(struct cpu_state *c, struct party p, __u64 now
 		watch_say(c, WATCH_IN, p, bpf_get_smp_processor_id(), now, now);
 		return;
 	}
-	deactivate(state_of_cpu(w->cpu));
+	deactivate(state_of_cpu(w->cpu), now);
 	say_throttled(c, p, w, now);
 	note_waker(c, p.task, p.tid, now);
 	due = w->kind == WATCH_IN_WOKEN ? bpf_map_lookup_elem(&watch_dues, &tid) : NULL;
@@ -107,7 +112,7 @@ static __always_inline void goes(struct cpu_state *c, struct party p, bool preem
 	c->own.fault.start_ns = 0; /* sleeps inside the fault */
 	watch_say(c, WATCH_OUT, p, p.task->tgid, since, now);
 	c->own.here = 0;
-	deactivate(c);
+	deactivate(c, now);
 	if (preempt || !state_of(p.task))
 		begin_wait(p.task, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now);
 }
@@ -118,7 +123,21 @@ static __always_inline void is_gone(struct cpu_state *c, __u64 now)
 	put_narrow(c, LEVEL_THREAD, RECORD_WATCH, WATCH_GONE, 0, c->own.here, 0, now, now);
 	c->own.syscall.start_ns = c->own.fault.start_ns = 0;
 	c->own.here = 0;
-	deactivate(c);
+	deactivate(c, now);
+}
+
+/* A switch where nobody is watched. A thread that waited for prev may wait elsewhere now. */
+static __always_inline void switch_unseen(struct cpu_state *c, struct task_struct *prev,
+					  const struct task_struct *next)
+{
+	if (SUMMING && sum_was_in_the_way(c) && c->thread.id == (__u32)prev->pid) {
+		c->own.sums.inside[LEVEL_THREAD] = sum_inside(c, LEVEL_THREAD);
+		thread_ends(c, party_of(prev), c->own.sums.left_ns, 0);
+	}
+	c->thread.id = next->pid;
+	c->thread.start_ns = 0; /* has been in nobody's way so far */
+	if (SUMMING)
+		sum_idle(c);
 }
 
 SEC("?tp_btf/sched_switch")
@@ -138,10 +157,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	first = !c->own.seen; /* a thread that leaves now was here before the window */
 	c->own.seen = 1;
 	if (!c->active && !mine && !is_watched(next)) {
-		c->thread.id = next->pid;
-		c->thread.start_ns = 0; /* has been in nobody's way so far */
-		if (SUMMING)
-			sum_forget(c, SUM_THREAD);
+		switch_unseen(c, prev, next);
 		return 0;
 	}
 	now = clock_at(c, LEVEL_THREAD);
@@ -220,7 +236,7 @@ int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 	}
 	now = bpf_ktime_get_ns();
 	watch_say(here, WATCH_MOVED, party_of(task), w->cpu, w->here_ns, now);
-	deactivate(state_of_cpu(w->cpu));
+	deactivate(state_of_cpu(w->cpu), now);
 	w->cpu = dest_cpu;
 	w->here_ns = now;
 	waits_on(to, now);

@@ -140,6 +140,7 @@ static void fill(struct live_sums *s, uint64_t now)
 	v->run.recursion_misses = probes_recursion_misses(s->probes) - s->misses_before;
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		v->cpu[i].observed_ns = v->run.duration_ns;
+		v->cpu[i].counts.mismatches = probes_state(s->probes, i)->own.sums.misfits;
 		if (sums_fill(v, i, probes_sums(s->probes, i), live_names(s->names)))
 			say("out of memory: the sums of CPU %u are missing", v->cpu[i].number);
 	}

@@ -282,8 +282,11 @@ void view_cut(struct view *v, uint32_t n);
 /* The limit of sums. */
 #define VIEW_SUMS                                                                                  \
 	"added up in the kernel (--sums), over the time that watched threads ran or waited on a "  \
-	"CPU: single losses, who asked, whose time it was and used-up quotas are not known; "      \
-	"percentiles are up to half too high"
+	"CPU: single losses, who asked, whose time it was and used-up quotas are not known; what " \
+	"is in the way when the window ends is not counted; a watched thread counts with all of "  \
+	"its run where another one waits when it leaves, else not; percentiles are up to half "    \
+	"too "                                                                                     \
+	"high"
 
 #define VIEW_NOBODY "none of the chosen threads was seen to run in this time"
 

@@ -53,6 +53,9 @@ static void write_numbers(const struct page *p, const struct cpu *c)
 			 format_count(c->counts.lost, b, sizeof(b)));
 		flow_add(&f, "join mismatches %s",
 			 format_count(c->counts.mismatches, a, sizeof(a)));
+	} else if (c->counts.mismatches) {
+		flow_add(&f, "join mismatches %s",
+			 format_count(c->counts.mismatches, a, sizeof(a)));
 	}
 	if (f.some)
 		flow_end(&f);

@@ -204,6 +204,15 @@ with program("spin", prefix=("nice", "-n", "-15")) as p:
     ok(re.search(rf'^culprit_lost_seconds_total{{cpu="{cpu}",.*source="poke', metrics, re.M) and
        not re.search("^culprit_hiccup", metrics, re.M), "--textfile has them, and no hiccups",
        metrics[:2000])
+# Waits that end because the thread is moved to another CPU: more threads than CPUs, all of which
+# may run anywhere.
+free = os.sched_getaffinity(0)
+with program("spin", on=free) as p, program("spin", on=free):
+    report, _ = watch("-p", p.pid, "--sums", seconds=0.5)
+    took = [(total(c["sources"]), max((s["max_ns"] for s in c["sources"]), default=0))
+            for c in report["cpus"]]
+    ok(took and all(most <= ns <= report["run"]["duration_ns"] for ns, most in took),
+       "--sums of threads that move: no time is longer than the window, nor all of a CPU", took)
 bench = os.path.join(lib.BUILD, "bench")
 if os.path.exists(bench):
     r = subprocess.run([bench, "sums", str(cpu), "500"], capture_output=True, text=True)

@@ -211,6 +211,84 @@ static void test_both_ways(void **unused)
 	view_free(&v);
 }
 
+static void thread_comes(uint64_t start)
+{
+	state.thread.start_ns = start;
+	sum_begin(&state, SUM_THREAD);
+}
+
+/* Net time of the thread that leaves now. */
+static uint64_t thread_goes(void)
+{
+	struct record r = {.kind = RECORD_THREAD, .id = 7, .name = "x"};
+	uint64_t before = state.own.sums.net_ns[LEVEL_THREAD];
+
+	r.start_ns = state.thread.start_ns;
+	r.end_ns = read_clock(LEVEL_THREAD);
+	sum_end(&state, SUM_THREAD, &r, false);
+	return state.own.sums.net_ns[LEVEL_THREAD] - before;
+}
+
+static void softirq_of(uint64_t ns)
+{
+	struct record r = {.kind = RECORD_SOFTIRQ, .id = 1, .start_ns = read_clock(LEVEL_SOFTIRQ)};
+
+	sum_begin(&state, SUM_SOFTIRQ);
+	now += ns;
+	r.end_ns = read_clock(LEVEL_SOFTIRQ);
+	sum_end(&state, SUM_SOFTIRQ, &r, false);
+}
+
+/* A waiting thread goes elsewhere, and comes back or not, while another one runs. */
+static void test_moved_waits(void **unused)
+{
+	struct view v = {.run.sums = true};
+
+	(void)unused;
+	begin(&v);
+	thread_comes(read_clock(LEVEL_THREAD));
+	assert_false(sum_was_in_the_way(&state));
+	now += 1000;
+	softirq_of(300);
+	for (int i = 0; i < 2; i++) { /* nobody waits for 5 us, twice */
+		sum_left(&state, now);
+		assert_true(sum_was_in_the_way(&state));
+		now += 5000;
+		sum_gap(&state, now);
+		now += 200;
+	}
+	assert_int_equal(thread_goes(), 1000 + 2 * 200);
+
+	sum_left(&state, now); /* as a watched thread that leaves: the next one comes then */
+	thread_comes(read_clock(LEVEL_THREAD));
+	assert_false(sum_was_in_the_way(&state));
+	now += 70000;
+	sum_gap(&state, now);
+	now += 40;
+	assert_int_equal(thread_goes(), 40);
+
+	/* Comes while somebody waits, and a softirq runs inside it; leaves when nobody does. */
+	thread_comes(read_clock(LEVEL_THREAD));
+	softirq_of(300000);
+	sum_left(&state, now);
+	now += 10;
+	state.thread.start_ns = 0;
+	sum_idle(&state);
+	assert_false(sum_was_in_the_way(&state));
+	now += 20;
+	state.thread.start_ns = now; /* somebody waits for the next one */
+	now += 2000;
+	assert_int_equal(thread_goes(), 2000);
+	assert_int_equal(state.own.sums.misfits, 0);
+
+	thread_comes(read_clock(LEVEL_THREAD));
+	now += 50;
+	state.own.sums.open[SUM_THREAD].gap_ns = 51; /* another CPU's clock read came later */
+	assert_int_equal(thread_goes(), 0);
+	assert_int_equal(state.own.sums.misfits, 1);
+	view_free(&v);
+}
+
 static void test_percentiles(void **unused)
 {
 	struct view v = {.run.sums = true};
@@ -275,6 +353,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_ways),
+		cmocka_unit_test(test_moved_waits),
 		cmocka_unit_test(test_percentiles),
 		cmocka_unit_test(test_rest),
 	};
