@@ -54,6 +54,8 @@ int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
 		c->own.nmi_start = 0;
 	} else if (delta_ns >= NMI_LOOK_NS && (!c->own.nmi_start || !unknown_nmi_seen)) {
 		emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)handler, start, now);
+		if (c->own.nmi_start)
+			c->own.nmi_start = now; /* no time counts twice */
 	}
 	return 0;
 }
