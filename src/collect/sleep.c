@@ -2,6 +2,7 @@
 #include "collect/sleep.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -168,11 +169,11 @@ static int run(struct work *w)
 #define RATE_NS  (100 * NSEC_PER_MSEC) /* from then on a rate is exact to 1e-6 */
 #define VISIT_NS (40 * NSEC_PER_MSEC)  /* between two visits, where the runs are closer together */
 
-static cursors_t cursors_in(const volatile __u32 *level)
+static cursors_t cursors_in(const __u32 *level)
 {
 	cursors_t c;
 
-	memcpy(&c, (const void *)level, sizeof(c));
+	memcpy(&c, level, sizeof(c));
 	return c;
 }
 
@@ -195,8 +196,8 @@ static void read_anchors(struct work *w, struct anchors *a)
 }
 
 /* Enters a run; last_ns: when the one before it came, 0: there is none. */
-static void note_tick(struct work *w, int series, const struct anchors *a,
-		      const volatile struct tick *t, uint64_t last_ns)
+static void note_tick(struct work *w, int series, const struct anchors *a, const struct tick *t,
+		      uint64_t last_ns)
 {
 	const struct sleep_options *o = w->options;
 	int last = series + (w->learning && o->load ? to_loaded(o) : 0);
@@ -223,6 +224,15 @@ static int await_ticks(struct work *w, uint64_t due, uint64_t interval)
 	return sleep_until(due + (interval / 2 < NSEC_PER_MSEC ? interval / 2 : NSEC_PER_MSEC));
 }
 
+/* Takes the run of that number, which is over. False: it is written over, or is being so, because
+ * this thread came late. */
+static bool take_tick(const volatile struct cpu_state *c, uint64_t at, struct tick *t)
+{
+	memcpy(t, (const void *)&c->tick[at % TICKS], sizeof(*t));
+	atomic_thread_fence(memory_order_acquire);
+	return c->ticks - at < TICKS;
+}
+
 /* The runs come by themselves; this thread, beside them, only takes what they left. */
 static int run_ticks(struct work *w)
 {
@@ -239,21 +249,23 @@ static int run_ticks(struct work *w)
 	while (!err && (w->learning || !o->samples || n < o->samples)) {
 		read_anchors(w, &anchors);
 		while (at < c->ticks && (w->learning || !o->samples || n < o->samples)) {
-			const volatile struct tick *t = &c->tick[at % TICKS];
 			int series = series_now(w, n);
+			struct tick t;
 
 			if (!work_going(w))
 				return 0;
-			due = t->due_ns;
+			if (!take_tick(c, at, &t)) {
+				at = c->ticks - TICKS + 1;
+				last = 0; /* the next one follows a run that nobody has seen */
+				continue;
+			}
+			at++;
+			due = t.due_ns;
 			if (series >= 0) {
-				note_tick(w, series, &anchors, t, last);
+				note_tick(w, series, &anchors, &t, last);
 				n++;
 			}
-			last = series >= 0 ? t->ran_ns : 0;
-			if (c->ticks - at++ > TICKS) { /* written over: this thread was late */
-				at = c->ticks;
-				last = 0;
-			}
+			last = series >= 0 ? t.ran_ns : 0;
 		}
 		if (!w->learning && work_stopped(w))
 			break;
