@@ -35,7 +35,24 @@ for step in tuned["steps"]:
         kept[name] = step
 diag(f"before {tuned['before']}, after {tuned['after']}, {tuned['ended']}")
 is_(told["tune"][0], 0, "its exit status")
-is_(sorted(set(PLANTED) - set(kept)), [], "all planted faults are found, and their fixes kept")
+# One fix in forty that help has more of all else in its windows by chance, by the 95 % interval of
+# all hiccups: such a one is said to harm, and is not kept. All five at once: 0.025^5 = 1e-8.
+tried = {s["fixes"][0]["cause"]: s for s in tuned["steps"] if not s["why_not"]}
+lost = [name for name in PLANTED if name not in kept
+        and (name not in tried or tried[name]["verdict"] != "harms"
+             or tried[name]["total"]["verdict"] != "worse")]
+is_(lost, [], "all planted faults are found, and their fixes help or come with more of all else")
+ok(set(kept) & set(PLANTED), "and are kept", sorted(kept))
+ended = {name: {k: tried[name]["sources_of_causes"][k]["count"] for k in ("without", "with")}
+         for name in PLANTED if name in tried}
+ok(all(2 * n["with"] < n["without"] for n in ended.values()), "their noise is gone with them",
+   ended)
+# A setting that a dry run did not foresee has no other witness of what it was.
+keys = {name: [k.get("path") or str(k["tid"]) for k in kept[name]["knobs"]]
+        for name in kept if name in PLANTED}
+ok(all(k in told["before"] and k in told["with"] and told["with"][k] != told["before"][k]
+       for row in keys.values() for k in row), "the settings of those that were kept are others",
+   keys, told["before"], told["with"])
 ok(all(s["sources_of_causes"]["without"]["count"] > 0
        and s["sources_of_causes"]["time_ratio"]["high"] < 1 for s in kept.values()
        if s["sources_of_causes"]["with"]["count"]), "no fix is kept that does nothing", kept)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs in a guest: makes the noise of all these recipes at once, lets culprit tune end it, and
-takes that back. Writes the report, and the settings before, with the fixes and after, as JSON.
+takes that back. Writes the report, and the settings before, with the fixes, and after, as JSON.
 
     tune_in_guest.py OUT ID...
 """
@@ -45,7 +45,7 @@ try:
     knobs = [k for s in json.loads(told["dry"][1])["steps"] for k in s["knobs"]]
     told["before"] = settings(knobs)
     told["tune"] = culprit("tune", "-d", "20s", "--look", "2s", "-n", "12", *ON)
-    told["with"] = settings(knobs)
+    told["with"] = settings([k for s in json.loads(told["tune"][1])["steps"] for k in s["knobs"]])
     told["undo"] = culprit("tune", "--undo")
     told["after"] = settings(knobs)
 finally:
