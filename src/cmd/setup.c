@@ -50,7 +50,7 @@ static int write_into(const char *dir, const char *name, const struct view *v,
 	return write_file(path, v, write, run);
 }
 
-int setup_tuned(const char *dir, const struct view *v)
+static int check_dir(const char *dir)
 {
 	char conf[PATH_MAX];
 	struct stat st;
@@ -60,12 +60,37 @@ int setup_tuned(const char *dir, const struct view *v)
 		return complain("%s holds a profile already, and this one has only what is still "
 				"missing: name a new directory",
 				dir);
+	return 0;
+}
+
+int setup_tuned(const char *dir, const struct view *v)
+{
+	if (check_dir(dir))
+		return -1;
 	if (mkdir(dir, 0777) && errno != EEXIST)
 		return complain("cannot make the directory %s: %s", dir, strerror(errno));
 	return write_into(dir, "tuned.conf", v, render_tuned_conf, false) ||
 			       write_into(dir, "script.sh", v, render_tuned_script, true)
 		       ? -1
 		       : 0;
+}
+
+int setup_check(const struct setup_files *f)
+{
+	const char *const path[] = {f->ansible, f->sysctl, f->words};
+
+	if (f->tuned && check_dir(f->tuned))
+		return -1;
+	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
+		struct newfile n;
+		int err = path[i] ? newfile_open(&n, path[i]) : 0;
+
+		if (err)
+			return complain("cannot write to %s: %s", path[i], newfile_error(-err));
+		if (path[i])
+			newfile_close(&n, false);
+	}
+	return 0;
 }
 
 int setup_files(const struct setup_files *f, const struct view *v)
@@ -77,10 +102,10 @@ int setup_files(const struct setup_files *f, const struct view *v)
 		     {f->sysctl, render_sysctl},
 		     {f->words, render_kernel_words}};
 
-	if (f->tuned && setup_tuned(f->tuned, v))
-		return -1;
+	int err = f->tuned ? setup_tuned(f->tuned, v) : 0;
+
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (files[i].path && write_file(files[i].path, v, files[i].write, false))
-			return -1;
-	return 0;
+			err = -1;
+	return err;
 }

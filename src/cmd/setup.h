@@ -13,7 +13,10 @@ struct setup_files {
 };
 extern const struct opt setup_opts[];
 
-/* 0, or -1 with the reason said. */
+/* Looks before anything is changed whether they can be written. 0, or -1 with the reason said. */
+int setup_check(const struct setup_files *f);
+
+/* Writes all that can be written. 0, or -1 with the reasons said. */
 int setup_files(const struct setup_files *f, const struct view *v);
 int setup_tuned(const char *dir, const struct view *v);
 

@@ -127,6 +127,26 @@ static void drop_view(struct view *v)
 	free(v);
 }
 
+/* False, with the reason said: a goal asks for hiccups that are too short to be seen. */
+static bool goals_seen(const struct view *v, const struct triggers *goal)
+{
+	char seen[32];
+
+	for (uint32_t i = 0; i < goal->count; i++)
+		for (uint32_t k = 0; k < v->ncpus; k++) {
+			const struct trigger *t = &goal->row[i];
+
+			if (t->event != TRIGGER_HICCUP || t->above >= v->cpu[k].threshold_ns)
+				continue;
+			complain("%s cannot be told on cpu %u, where only hiccups of %s and "
+				 "longer are seen: give a goal above that, or a smaller -t",
+				 t->text, v->cpu[k].number,
+				 format_ns(v->cpu[k].threshold_ns, seen, sizeof(seen)));
+			return false;
+		}
+	return true;
+}
+
 /* Measures without changing anything. Returns the exit code. A look that was cut leaves the view of
  * the last one. */
 static int look(struct tuning *t)
@@ -145,6 +165,8 @@ static int look(struct tuning *t)
 	code = trial_look(v, &t->o->measure, t->o->look_ns, goal->count ? goal : NULL);
 	if (code == EXIT_OK && measure_stop)
 		code = EXIT_INCOMPLETE;
+	if (code == EXIT_OK && !goals_seen(v, goal))
+		code = EXIT_ERROR;
 	if (code != EXIT_OK) {
 		drop_view(v);
 		return code;
@@ -341,7 +363,7 @@ static int check(const struct options *o)
 				2 * WINDOWS);
 	if (geteuid() != 0)
 		return complain("only root may change what fixes change: use sudo");
-	return 0;
+	return o->undo ? 0 : setup_check(&o->files);
 }
 
 /* "worst<20us, count<10/s" */

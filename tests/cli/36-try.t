@@ -4,6 +4,7 @@
 of a journal that an earlier try has left. Nothing of the machine is changed."""
 import json
 import os
+import shutil
 import tempfile
 
 import lib
@@ -20,6 +21,9 @@ place = tempfile.mkdtemp()
 LINK = place + ".link"
 os.symlink("/etc/hostname", LINK)
 STATE = os.path.join(place, "state")
+TAKEN = tempfile.mkdtemp()  # holds a tuned profile
+with open(os.path.join(TAKEN, "tuned.conf"), "w", encoding="ascii"):
+    pass
 JOURNAL = os.path.join(STATE, "try.journal")
 
 
@@ -64,6 +68,8 @@ for what, args, says in (
 for what, args, says in (
         ("tune: a goal that is a trigger", ("--until", "hiccup>20us", *ON), "a < and a limit"),
         ("tune: too short", ("-d", "1s", *ON), "-d is too short"),
+        ("tune: a profile that is there", ("--tuned", TAKEN, *ON), "holds a profile already"),
+        ("tune: a file that cannot be", ("--ansible", "/nonexistent/x", *ON), "cannot write to"),
         ("tune: an id that is none", ("K99", *ON), "'K99' is not the id of a cause"),
         ("tune: a profile of a dry run", ("--dry-run", "--tuned", place, *ON), "changes nothing"),
 ):
@@ -131,5 +137,6 @@ os.unlink(JOURNAL)
 attempt("--undo")
 is_((lib.read(STATS), os.listdir(place)), (before, []), "all is as it was")
 os.rmdir(place)
+shutil.rmtree(TAKEN)
 os.unlink(LINK)
 done()

@@ -66,14 +66,16 @@ try:
     # ---- tune: tries it, keeps it, and says so ----
     profile = os.path.join(place, "profile")
     r = culprit("tune", f"K34:{noise.pid}", "-d", "2s", "--look", "300ms", "-q", "-f", "json",
-                "--until", "worst<1ns", "--tuned", profile, *AT)
+                "--until", "worst<1ms", "--tuned", profile, *AT)
     told = json.loads(r.out) if r.out else {}
     steps = told.get("steps", [])
     if len(steps) == 1 and steps[0]["verdict"] in ("no effect seen", "harms"):
         lib.not_judged("tune", "that it helps could not be told from chance")
     else:
-        ok(r.rc == 2 and [s["kept"] for s in steps] == [True] and told["goal_met"] is False
-           and told["ended"] == "nothing is left to try" and told["after"]
+        # A goal that is met without the noise, or not: that is the machine's.
+        met = told["goal_met"]
+        ok(r.rc == (0 if met else 2) and [s["kept"] for s in steps] == [True] and told["after"]
+           and told["ended"] == ("the goal is met" if met else "nothing is left to try")
            and cpu not in os.sched_getaffinity(noise.pid), "tune keeps what helps", r)
     ok(os.path.exists(os.path.join(profile, "tuned.conf")), "and writes a profile", r)
     r = culprit("tune", "--undo", *AT)
