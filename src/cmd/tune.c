@@ -130,21 +130,13 @@ static void drop_view(struct view *v)
 /* False, with the reason said: a goal asks for hiccups that are too short to be seen. */
 static bool goals_seen(const struct view *v, const struct triggers *goal)
 {
-	char seen[32];
+	uint32_t index;
+	const struct trigger *t = tuned_unseen(v, goal, &index);
 
-	for (uint32_t i = 0; i < goal->count; i++)
-		for (uint32_t k = 0; k < v->ncpus; k++) {
-			const struct trigger *t = &goal->row[i];
-
-			if (t->event != TRIGGER_HICCUP || t->above >= v->cpu[k].threshold_ns)
-				continue;
-			complain("%s cannot be told on cpu %u, where only hiccups of %s and "
-				 "longer are seen: give a goal above that, or a smaller -t",
-				 t->text, v->cpu[k].number,
-				 format_ns(v->cpu[k].threshold_ns, seen, sizeof(seen)));
-			return false;
-		}
-	return true;
+	if (t)
+		complain("%s cannot be told: cpu %u counts longer hiccups only; -t changes that",
+			 t->text, v->cpu[index].number);
+	return !t;
 }
 
 /* Measures without changing anything. Returns the exit code. A look that was cut leaves the view of
