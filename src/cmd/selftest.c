@@ -66,7 +66,9 @@ const struct opt_command selftest_usage = {
 		"respect. The CPU is "
 		"disturbed meanwhile, up to 6 ms at a time by real-time threads; what has to work "
 		"without that must not run there. Nothing is left changed, also when it is "
-		"killed.\n\nExit status: 0 all noise that was made is named, 1 error, 2 some class "
+		"killed; but if what makes the noise is killed at the same time (the whole process "
+		"group), kernel.timer_migration stays 0 if the CPU is nohz_full.\n\nExit status: 0 "
+		"all noise that was made is named, 1 error, 2 some class "
 		"is missed, 3 it was cut short.",
 	.opts = selftest_opts,
 	.examples = selftest_examples,
