@@ -127,24 +127,14 @@ static void drop_view(struct view *v)
 	free(v);
 }
 
-/* False, with the reason said: a goal asks for hiccups that are too short to be seen. */
-static bool goals_seen(const struct view *v, const struct triggers *goal)
-{
-	uint32_t index;
-	const struct trigger *t = tuned_unseen(v, goal, &index);
-
-	if (t)
-		complain("%s cannot be told: cpu %u counts longer hiccups only; -t changes that",
-			 t->text, v->cpu[index].number);
-	return !t;
-}
-
 /* Measures without changing anything. Returns the exit code. A look that was cut leaves the view of
  * the last one. */
 static int look(struct tuning *t)
 {
 	struct triggers *goal = &t->o->goal;
 	struct view *v = calloc(1, sizeof(*v));
+	const struct trigger *unseen;
+	uint32_t index;
 	int code;
 
 	if (!v) {
@@ -157,8 +147,12 @@ static int look(struct tuning *t)
 	code = trial_look(v, &t->o->measure, t->o->look_ns, goal->count ? goal : NULL);
 	if (code == EXIT_OK && measure_stop)
 		code = EXIT_INCOMPLETE;
-	if (code == EXIT_OK && !goals_seen(v, goal))
+	unseen = code == EXIT_OK ? tuned_unseen(v, goal, &index) : NULL;
+	if (unseen) {
+		complain("%s cannot be told: cpu %u counts longer hiccups only; -t changes that",
+			 unseen->text, v->cpu[index].number);
 		code = EXIT_ERROR;
+	}
 	if (code != EXIT_OK) {
 		drop_view(v);
 		return code;
