@@ -27,6 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = HERE, os.path.join(os.path.dirname(HERE), "live")
 import lib  # noqa: E402
 import measure  # noqa: E402
+from judge import Verdict  # noqa: E402
 import ring  # noqa: E402
 from lib import diag, done, is_, ok, skip, skip_all  # noqa: E402
 
@@ -106,12 +107,11 @@ def check(name, report, v):
     if os.environ.get("LONG"):
         few(c["hiccups with another net time"], most((1 - NET_GOOD) * c["pieces"]),
             "net times are the same", "net time")
-    # A request is noted before it is sent: no chance has a part in who asked.
-    few(c["asker"] + c["asker that the trace does not have"], (1 - ASKER_GOOD) * c["askers"],
-        "askers are the same", "asker",
-        "asker that the trace does not have")
+    askers.add(v)
+    diag(*v.wrong["asker"], *v.wrong["asker that the trace does not have"])
 
 
+askers = Verdict()
 for name in chosen:
     why = measure.missing(loads[name])
     if why:
@@ -130,4 +130,12 @@ for name in chosen:
         continue
     check(name, report, verdict)
 bench.close()
+# None of 390,000 askers differed in 90 runs of such loads, and in one more one wake-up did, with
+# the two pieces that it led to: as many as would be red here come by chance in fewer than one of a
+# million runs.
+c = askers.count
+if c["askers"]:
+    ok(c["asker"] + c["asker that the trace does not have"] <= (1 - ASKER_GOOD) * c["askers"],
+       "999 of 1,000 askers, and more, are the same, of all loads", c["askers"], c["asker"],
+       c["asker that the trace does not have"])
 done()

@@ -268,7 +268,9 @@ class Judge:
                                                                     for c, q,
                                                                     _ in others) else "asker"
             self.v.fail(what, h, short(p), {k: o[k] for k in ("cpu", "pid", "comm", "function")},
-                        [(a.cpu, a.pid, a.flags, asker_of(a, self.reading.symbols)[2])
+                        [(a.cpu, a.pid, a.flags, asker_of(a, self.reading.symbols)[2],
+                          [min(self.reading.symbols.around(at), default=hex(at))
+                           for at in (a.stack or ())[:16]])
                          for a in last])
         for _, _, how in kinds:
             self.v.asker_kinds[how, said if isinstance(said, str) else "a thread"] += 1
