@@ -15,26 +15,16 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
-#include "base/markdown.h"
 #include "base/table.h"
 #include "base/units.h"
 
 #define HOSTS_SHOWN   16
 #define SOURCES_SHOWN 16
 
-static void name_cell(struct table *t, const char *escaped, bool markdown)
+/* whole 0: what it is of is not known. */
+static const char *known(uint64_t part, uint64_t whole, char buf[32])
 {
-	char text[4 * 256 + 16];
-
-	table_cell(t, NULL, markdown ? markdown_code(escaped, text, sizeof(text)) : escaped);
-}
-
-static const char *share(uint64_t part, uint64_t whole, char *buf, size_t len)
-{
-	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
-
-	snprintf(buf, len, percent > 0 && percent < 0.00005 ? "<0.0001" : "%.4f", percent);
-	return whole ? buf : "?";
+	return whole ? host_share(part, whole, buf, 32) : "?";
 }
 
 static void put(struct table *t, uint64_t more, const char *what, bool markdown, FILE *out)
@@ -67,12 +57,12 @@ static int write_hosts(const struct fleet *f, unsigned width, bool markdown, FIL
 	for (uint32_t i = 0; i < f->nhosts && i < HOSTS_SHOWN; i++) {
 		const struct fleet_host *h = &f->host[i];
 
-		name_cell(t, escape_text(h->name, SIZE_MAX, name, sizeof(name)), markdown);
+		host_name_cell(t, escape_text(h->name, SIZE_MAX, name, sizeof(name)), markdown);
 		table_cell(t, NULL, format_count(h->recordings, a, sizeof(a)));
-		table_cell(t, NULL, share(h->lost_ns, h->observed_ns, a, sizeof(a)));
+		table_cell(t, NULL, known(h->lost_ns, h->observed_ns, a));
 		table_cell(t, NULL, format_count(h->hiccups, a, sizeof(a)));
 		table_cell(t, NULL, format_ns(h->longest_ns, a, sizeof(a)));
-		name_cell(t, h->first ? h->first : "", markdown);
+		host_name_cell(t, h->first ? h->first : "", markdown);
 		table_end_row(t);
 	}
 	put(t, f->nhosts > HOSTS_SHOWN ? f->nhosts - HOSTS_SHOWN : 0, "hosts", markdown, out);
@@ -97,15 +87,14 @@ static int write_sources(const struct fleet *f, unsigned width, bool markdown, F
 	for (uint32_t i = 0; i < f->nsources && i < SOURCES_SHOWN; i++) {
 		const struct fleet_source *s = &f->source[i];
 
-		table_cell(t, NULL,
-			   share(s->timed_ns, s->timed_ns ? f->observed_ns : 0, a, sizeof(a)));
+		table_cell(t, NULL, known(s->timed_ns, s->timed_ns ? f->observed_ns : 0, a));
 		table_cell(t, NULL, format_ns(s->total_ns, a, sizeof(a)));
 		table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
 		table_cell(t, NULL, format_ns(s->longest_ns, a, sizeof(a)));
 		table_cell(t, NULL, format_count(s->hosts, a, sizeof(a)));
 		table_cell(t, NULL, source_kind_name(s->kind));
 		table_cell(t, NULL, s->cause ? s->cause : "");
-		name_cell(t, s->name, markdown);
+		host_name_cell(t, s->name, markdown);
 		table_end_row(t);
 	}
 	put(t, f->nsources > SOURCES_SHOWN ? f->nsources - SOURCES_SHOWN : 0, "sources", markdown,
@@ -117,7 +106,7 @@ int render_fleet(const struct fleet *f, uint32_t unread, const struct render_opt
 		 bool markdown, FILE *out)
 {
 	unsigned width = options->width ? options->width : 100;
-	char a[32], b[32];
+	char a[32], b[32], c[32];
 	int err;
 
 	fputs(markdown ? "# culprit: " : "culprit " CULPRIT_VERSION " · ", out);
@@ -126,8 +115,7 @@ int render_fleet(const struct fleet *f, uint32_t unread, const struct render_opt
 	fprintf(out, " of %s host%s", format_count(f->nhosts, a, sizeof(a)),
 		f->nhosts == 1 ? "" : "s");
 	fprintf(out, " · %s lost of %s, %s %%\n", format_ns(f->lost_ns, a, sizeof(a)),
-		format_ns(f->observed_ns, b, sizeof(b)),
-		share(f->lost_ns, f->observed_ns, (char[32]){0}, 32));
+		format_ns(f->observed_ns, b, sizeof(b)), known(f->lost_ns, f->observed_ns, c));
 	if (unread)
 		fprintf(out, "%s%s could not be read\n", markdown ? "\n" : "",
 			format_count(unread, a, sizeof(a)));

@@ -10,4 +10,12 @@
 int render_fleet(const struct fleet *f, uint32_t unread, const struct render_options *options,
 		 bool markdown, FILE *out);
 
+/* For tables of hosts: a percentage with four decimals, whose points stand below each other.
+ * Returns buf. */
+const char *host_share(uint64_t part, uint64_t whole, char *buf, size_t len);
+
+struct table;
+/* Adds the cell of an escaped name, in Markdown a code span. */
+void host_name_cell(struct table *t, const char *name, bool markdown);
+
 #endif

@@ -20,14 +20,14 @@
 #include "model/groups.h"
 #include "model/hosts.h"
 #include "model/report.h"
+#include "render/fleet.h"
 #include "render/render.h"
 
 #define RANK_ROWS  16
 #define HOST_ROWS  8
 #define LIST_WIDTH 24
 
-/* Aligns the decimal points of a column. */
-static const char *share(uint64_t part, uint64_t whole, char *buf, size_t len)
+const char *host_share(uint64_t part, uint64_t whole, char *buf, size_t len)
 {
 	double percent = whole ? 100.0 * part / whole : 0;
 
@@ -35,8 +35,7 @@ static const char *share(uint64_t part, uint64_t whole, char *buf, size_t len)
 	return buf;
 }
 
-/* A name from the machine: escaped in text, a code span in Markdown. */
-static void name_cell(struct table *t, const char *name, bool markdown)
+void host_name_cell(struct table *t, const char *name, bool markdown)
 {
 	char text[HOST_LABEL + 16];
 
@@ -72,18 +71,19 @@ static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char
 	char a[32], first[REPORT_WHO], lane[LANE_NAME];
 	int err = first_source(&c->sources, first, sizeof(first));
 
-	name_cell(t, host, markdown);
+	host_name_cell(t, host, markdown);
 	if (v->run.watch)
-		name_cell(t, view_lane(v, i, lane), markdown);
+		host_name_cell(t, view_lane(v, i, lane), markdown);
 	else
 		table_cellf(t, NULL, "%u", c->number);
 	if (view_lost(v, i) < 0)
 		table_cell(t, NULL, "?");
 	else
-		table_cell(t, NULL, share(c->hiccups.sum, v->cpu[i].observed_ns, a, sizeof(a)));
+		table_cell(t, NULL,
+			   host_share(c->hiccups.sum, v->cpu[i].observed_ns, a, sizeof(a)));
 	table_cell(t, NULL, format_count(c->hiccups.count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(c->hiccups.max, a, sizeof(a)));
-	name_cell(t, first, markdown);
+	host_name_cell(t, first, markdown);
 	table_end_row(t);
 	return err;
 }
@@ -98,9 +98,9 @@ static int group_row(struct table *t, const struct view *v, const struct cpu_gro
 	if (g->n == 1)
 		return cpu_row(t, v, g->first, host, markdown);
 	report_cpus_cell(v, g, width < 100 ? 2 * LIST_WIDTH / 3 : LIST_WIDTH, list);
-	name_cell(t, host, markdown);
+	host_name_cell(t, host, markdown);
 	if (v->run.watch)
-		name_cell(t, list, markdown);
+		host_name_cell(t, list, markdown);
 	else
 		table_cell(t, NULL, list);
 	if (v->run.watch && !g->lost.most)
@@ -111,7 +111,7 @@ static int group_row(struct table *t, const struct view *v, const struct cpu_gro
 	table_cell(t, NULL, format_ns(g->longest_ns.most, a, sizeof(a)));
 	if (cause)
 		report_who(cause, first, sizeof(first));
-	name_cell(t, first, markdown);
+	host_name_cell(t, first, markdown);
 	table_end_row(t);
 	return 0;
 }
@@ -169,14 +169,14 @@ static void source_row(struct table *t, const struct host_source *s, const char 
 {
 	char a[32], cpus[64], who[REPORT_WHO];
 
-	table_cell(t, NULL, share(s->total_ns, s->observed_ns, a, sizeof(a)));
+	table_cell(t, NULL, host_share(s->total_ns, s->observed_ns, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->total_ns, a, sizeof(a)));
 	table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->max_ns, a, sizeof(a)));
-	name_cell(t, host, markdown);
+	host_name_cell(t, host, markdown);
 	table_cell(t, NULL, cpus_format(&s->cpus, cpus, sizeof(cpus)));
 	table_cell(t, NULL, source_kind_name(s->who->kind));
-	name_cell(t, report_who(s->who, who, sizeof(who)), markdown);
+	host_name_cell(t, report_who(s->who, who, sizeof(who)), markdown);
 	table_end_row(t);
 }
 

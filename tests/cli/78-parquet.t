@@ -11,15 +11,9 @@ import subprocess
 import tempfile
 
 import lib
-from lib import culprit, done, is_, ok, skip_all
+from lib import culprit, done, is_, ok
 
-lib.with_readers()
-try:
-    import duckdb
-except ImportError:
-    if os.environ.get("CI") != "true":
-        skip_all("the Python package duckdb is not there (make check installs it when it can)")
-    raise
+duckdb = lib.need_reader("duckdb")
 
 where = tempfile.mkdtemp(prefix="culprit-test-")
 subprocess.run([os.path.join(lib.BUILD, "tests", "unit", "report_files"), where], check=True)
