@@ -31,13 +31,12 @@ static void put_step(struct json *j, const struct tuned_step *s)
 	render_tried_knobs(j, &s->knobs, true);
 	json_u64(j, "windows", s->windows);
 	json_u64(j, "window_ns", s->window_ns);
-	if (s->verdict != TRIED_NOT)
-		json_bool(j, "in_turn", s->in_turn);
-	else
-		json_null(j, "in_turn");
 	if (s->verdict != TRIED_NOT) {
+		json_bool(j, "in_turn", s->in_turn);
 		render_tried_cells(j, "sources_of_causes", s->asked);
 		render_tried_cells(j, "total", s->total);
+	} else {
+		json_null(j, "in_turn");
 	}
 	json_u64(j, "left_to_others", s->others);
 	json_u64(j, "gone", s->gone);

@@ -12,31 +12,13 @@
 #include <string.h>
 
 #include "model/nest.h"
+#include "../world/letters.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define HICCUP_NS    400 /* length of the drawn ones */
 #define NEST_RECORDS 24
 
 static const struct edge_bounds bounds = {.irq_ns = 10, .thread_ns = 20};
-
-/* Addresses are characters, and name themselves. */
-static const char *name_symbol(void *ctx, uint64_t address)
-{
-	static char text[128][2];
-
-	(void)ctx;
-	assert_true(address < 128);
-	text[address][0] = (char)address;
-	return text[address];
-}
-
-static const char *name_irq(void *ctx, uint32_t irq)
-{
-	static const char *const names[] = {"disk", "net", "usb"};
-
-	(void)ctx;
-	return irq < COUNT(names) ? names[irq] : NULL;
-}
 
 static int name_stack(void *ctx, int32_t id, const char **frame)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../world/chance.h"
+#include "../world/letters.h"
 #include "base/units.h"
 #include "model/nest.h"
 #include "model/sums.h"
@@ -31,25 +32,6 @@ static __always_inline struct sum *sum_at(struct cpu_state *c, __u32 row)
 	assert_ptr_equal(c, &state);
 	assert_true(row < SUM_ROWS);
 	return &table[row];
-}
-
-/* Addresses are characters, and name themselves. */
-static const char *name_symbol(void *ctx, uint64_t address)
-{
-	static char text[128][2];
-
-	(void)ctx;
-	assert_true(address < 128);
-	text[address][0] = (char)address;
-	return text[address];
-}
-
-static const char *name_irq(void *ctx, uint32_t irq)
-{
-	static const char *const of[] = {"disk", "net", "usb"};
-
-	(void)ctx;
-	return of[irq % 3];
 }
 
 static const struct names names = {.irq = name_irq, .symbol = name_symbol};
