@@ -187,7 +187,7 @@ PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*
 # poke's classes are a part of culprit selftest.
 POKE_SRC := $(filter-out tools/poke_program.c,$(wildcard tools/poke*.c))
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c $(POKE_SRC)
-MADE_SRC := $(O)/causes.c $(O)/topics.c $(O)/html_css.c $(O)/report_schema.c $(O)/perfetto.pb-c.c
+MADE_SRC := $(O)/causes.c $(O)/topics.c $(O)/html_css.c $(O)/schemas.c $(O)/perfetto.pb-c.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
 # A user who copies the binary need not have protobuf-c; distributions give -lprotobuf-c.
 PROTOBUF_C ?= -l:libprotobuf-c.a
@@ -235,11 +235,11 @@ $(O)/html_css.c: src/render/html.css Makefile
 	$(call say,SED,$@)
 	$(Q)(echo '#include "render/html.h"'; echo 'const char html_css[] ='; \
 		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
-# The schema of JSON reports, too.
-$(O)/report_schema.c: tests/schema/report.json Makefile
-	$(call say,SED,$@)
-	$(Q)(echo '#include "render/render.h"'; echo 'const char report_schema[] ='; \
-		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+# The schemas of what is written as JSON.
+SCHEMA_FILES := $(wildcard tests/schema/*.json)
+$(O)/schemas.c: tools/schemas.awk $(SCHEMA_FILES)
+	$(call say,AWK,$@)
+	$(Q)LC_ALL=C awk -f tools/schemas.awk $(SCHEMA_FILES) > $@
 $(MADE_SRC:.c=.o): %.o: %.c $(FLAGS_FILE)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@

@@ -6,6 +6,7 @@
 #include "base/opt.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -85,13 +86,6 @@ const struct opt_choice *opt_choice(const struct opt *row, size_t i)
 	return choice;
 }
 
-const char *opt_help_text(const struct opt *row, char *buf, size_t len)
-{
-	snprintf(buf, len, "%s%s%s", row->help, row->preset ? "; default: " : "",
-		 row->preset ? row->preset : "");
-	return buf;
-}
-
 /* ---- a command line ---- */
 
 /* The row itself, or of an old spelling the one of the new. */
@@ -106,6 +100,15 @@ static int help_wanted(const struct reading *r)
 	return 1;
 }
 
+static int say_text(const struct opt *row, const char *shown)
+{
+	for (const char *const *piece = row->says; *piece; piece++)
+		fputs(*piece, stdout);
+	if (fflush(stdout) || ferror(stdout))
+		return complain("%s: writing to standard output: %s", shown, strerror(errno));
+	return 1;
+}
+
 static int store(struct reading *r, const struct opt *row, const char *shown, const char *text)
 {
 	void *field;
@@ -113,6 +116,8 @@ static int store(struct reading *r, const struct opt *row, const char *shown, co
 
 	r->given[row - r->rows.row] = true;
 	field = (char *)r->options + row->offset;
+	if (row->says)
+		return say_text(row, shown);
 	if (!row->set) {
 		assert(!row->value);
 		*(bool *)field = true;

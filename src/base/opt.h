@@ -26,6 +26,9 @@ struct opt {
 	const void *arg;
 	const struct opt_choices *choices; /* the words that it takes; NULL: any */
 	const char *preset;                /* default, for the help: "10s" */
+	/* Pieces of a text, the last NULL: a flag that prints it on stdout and ends the reading, as
+	 * --help does. */
+	const char *const *says;
 	/* Old spelling of the option with this name: parsed like it, left out of the help. */
 	const char *alias;
 	/* Names of other options, by comma: it is an error to give this one without one of
@@ -85,7 +88,8 @@ void opt_rows(const struct opt_command *command, struct opt_rows *rows);
 const char *opt_help_text(const struct opt *row, char *buf, size_t len);
 
 /* Parses argv[1..argc-1] into `options`. Operands are left in argv[1..*noperands] in their order,
- * with a NULL after them. Returns 0; 1 after help was asked for (-h, --help) and printed on stdout;
+ * with a NULL after them. Returns 0; 1 after help (-h, --help), or what an option
+ * says, was asked for and printed on stdout;
  * -1 after an error, with one line on stderr (what, why, and which help to read). Operands are an
  * error when command->operands is NULL. -h and --help belong to every command: a table does not
  * list them. */

@@ -105,6 +105,13 @@ static void print_row(FILE *out, const struct opt *row, size_t left)
 	print_choices(out, row, left + 4);
 }
 
+const char *opt_help_text(const struct opt *row, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s%s%s", row->help, row->preset ? "; default: " : "",
+		 row->preset ? row->preset : "");
+	return buf;
+}
+
 static void print_options(const struct opt_command *command, FILE *out)
 {
 	static const struct opt help = {.letter = 'h', .name = "help", .help = "Print this help."};

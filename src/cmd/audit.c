@@ -17,6 +17,7 @@
 #include "recording/read.h"
 #include "render/audit.h"
 #include "render/audit_setup.h"
+#include "render/schemas.h"
 
 struct options {
 	struct cpus cpus;
@@ -38,6 +39,7 @@ static const struct opt audit_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(audit_formats), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output.path)},
+	OPT_SCHEMA(schema_audit),
 	{0, "deep", NULL,
 	 "also read what can only be read by an interrupt to the CPUs (the processor's energy "
 	 "preference)",

@@ -15,6 +15,7 @@
 #include "collect/host.h"
 #include "collect/phc.h"
 #include "render/clock.h"
+#include "render/schemas.h"
 
 struct options {
 	struct cpus cpus;
@@ -36,6 +37,7 @@ static const struct opt clock_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output.path)},
+	OPT_SCHEMA(schema_clock),
 	{'q', "quiet", NULL, "print no progress line", FIELD(quiet)},
 	{0},
 };

@@ -13,6 +13,7 @@
 #include "cmd/output.h"
 #include "recording/read.h"
 #include "render/diff.h"
+#include "render/schemas.h"
 
 struct options {
 	struct output output; /* the format is one of diff_formats */
@@ -81,6 +82,7 @@ static const struct opt diff_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(output.format), opt_set_choice,
 	 .choices = OPT_CHOICES(diff_formats), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output.path)},
+	OPT_SCHEMA(schema_diff),
 	{0, "fail-if-worse", "PERCENT",
 	 "exit with 2 if another side loses more time a second than the first side, by more than "
 	 "PERCENT, and the 95 % interval of the ratio is above 1; of workloads also if the median, "

@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "collect/host.h"
+#include "render/schemas.h"
 
 struct options {
 	struct cpus cpus;
@@ -38,6 +39,7 @@ static const struct opt explain_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(explain_formats), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output.path)},
+	OPT_SCHEMA(schema_explain),
 	{'a', "all", NULL, "print whole entries, even where only titles would be listed",
 	 FIELD(all)},
 	{0},

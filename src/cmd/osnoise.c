@@ -25,6 +25,7 @@
 #include "recording/read.h"
 #include "render/osnoise_rates.h"
 #include "render/osnoise.h"
+#include "render/schemas.h"
 
 #define BLOCK 65536
 
@@ -76,6 +77,7 @@ static const struct opt osnoise_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output)},
+	OPT_SCHEMA(schema_osnoise),
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };

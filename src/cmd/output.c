@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "render/schemas.h"
 
 #define WIDTH_MIN 40 /* columns that a report needs */
 
@@ -84,6 +85,7 @@ const struct opt output_opts[] = {
 	 FIELD(all)},
 	{0, "metrics-per", "WHAT", "in metrics, what has series of its own", FIELD(metrics_per),
 	 opt_set_choice, .choices = OPT_CHOICES(metrics_pers), .preset = "cpu"},
+	OPT_SCHEMA(schema_report),
 	{0},
 };
 

@@ -14,6 +14,7 @@
 #include "collect/host.h"
 #include "collect/pingpong.h"
 #include "render/matrix.h"
+#include "render/schemas.h"
 #include "render/styles.h"
 
 #define MESSAGES        100000
@@ -116,6 +117,7 @@ static const struct opt pingpong_opts[] = {
 	 .excludes = "pin,record,times,stacks,percentiles,threshold,max-hiccup,label",
 	 .why = "keeps only the medians of all pairs"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
+	OPT_SCHEMA(schema_pingpong),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	{.include = limits_stop_on_opts,
 	 .offset = FIELD(command.limits),

@@ -13,6 +13,7 @@
 #include "cmd/output.h"
 #include "recording/read.h"
 #include "render/plot.h"
+#include "render/schemas.h"
 
 #define HICCUPS SERIES_HICCUPS
 #define STDOUT  "/dev/stdout" /* -o -: the picture alone goes there */
@@ -77,6 +78,7 @@ static const struct opt plot_opts[] = {
 	 FIELD(surface), .needs = "output", .why = "belongs to the picture"},
 	{'c', "cpus", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus},
 	{0, "cpu", "CPUS", .alias = "cpus"},
+	OPT_SCHEMA(schema_plot),
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };

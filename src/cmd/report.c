@@ -19,7 +19,7 @@
 struct options {
 	struct output output;
 	struct part part;
-	bool schema, redact, rank;
+	bool redact, rank;
 	struct shown shown;
 	struct limits limits;
 	uint64_t memory;
@@ -86,7 +86,6 @@ static const struct opt report_opts[] = {
 	 FIELD(redact)},
 	{.include = limits_opts, .offset = FIELD(limits)},
 	{.include = memory_opts, .offset = FIELD(memory)},
-	{0, "schema", NULL, "print the JSON schema of -f json, and no report", FIELD(schema)},
 	{0},
 };
 
@@ -341,12 +340,6 @@ int cmd_report(int argc, char **argv)
 	code = opt_parse(&report_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
-	if (o.schema && operands) {
-		complain("--schema prints only the schema: leave out the recordings");
-		return EXIT_ERROR;
-	}
-	if (o.schema)
-		return fputs(report_schema, stdout) < 0 || fflush(stdout) ? EXIT_ERROR : EXIT_OK;
 	if (!operands) {
 		complain("which recording? culprit report FILE...; culprit record makes one");
 		return EXIT_ERROR;

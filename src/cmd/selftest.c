@@ -13,6 +13,7 @@
 #include "cmd/live.h"
 #include "cmd/noise.h"
 #include "collect/host.h"
+#include "render/schemas.h"
 #include "render/selftest.h"
 
 #define MOST_NS (25 * NSEC_PER_SEC)   /* longest window of the two */
@@ -45,6 +46,7 @@ static const struct opt selftest_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output.path)},
+	OPT_SCHEMA(schema_selftest),
 	{0},
 };
 

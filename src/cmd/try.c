@@ -18,6 +18,7 @@
 #include "cmd/undo.h"
 #include "collect/host.h"
 #include "recording/read.h"
+#include "render/schemas.h"
 #include "render/tried.h"
 
 #define LOOK_NS    (3 * NSEC_PER_SEC) /* the first window, in which fixes are looked for */
@@ -70,6 +71,7 @@ static const struct opt try_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(ticket_formats), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output.path)},
+	OPT_SCHEMA(schema_try),
 	{0},
 };
 

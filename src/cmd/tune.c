@@ -20,6 +20,7 @@
 #include "cmd/undo.h"
 #include "collect/host.h"
 #include "collect/knobs.h"
+#include "render/schemas.h"
 
 #define WINDOWS    5 /* number of each side, for each fix */
 #define WINDOW_MIN (200 * NSEC_PER_MSEC)
@@ -70,6 +71,7 @@ static const struct opt tune_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(ticket_formats), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output.path)},
+	OPT_SCHEMA(schema_tune),
 	{0},
 };
 

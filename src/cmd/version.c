@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "collect/features.h"
+#include "render/schemas.h"
 
 struct options {
 	struct output output; /* only the file is used */
@@ -27,6 +28,7 @@ static const struct opt version_opts[] = {
 	{'f', "format", "FORMAT", "text or json", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output.path)},
+	OPT_SCHEMA(schema_version),
 	{0},
 };
 

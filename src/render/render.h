@@ -15,8 +15,6 @@
 /* Figures of a workload's values in text. */
 enum series_style { SERIES_SHORT, SERIES_WIDE, SERIES_LONG };
 
-extern const char report_schema[]; /* JSON Schema of both: tests/schema/report.json */
-
 struct render_options {
 	bool colour;     /* escape sequences for a terminal */
 	bool stacks;     /* kernel stacks of the askers, in text */

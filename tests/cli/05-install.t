@@ -94,7 +94,7 @@ with open(os.path.join(ROOT, "tests/golden/expected/quiet.csv"), encoding="utf-8
     is_([c for c in f.readline().strip().split(",") if c not in words], [], "every column of csv")
 with open(os.path.join(ROOT, "tests/schema/report.json"), encoding="utf-8") as f:
     for what, of in json.load(f)["$defs"].items():
-        if what != "series":  # the list is cut short there
+        if what not in ("series", "host"):  # the lists are cut short there
             is_([k for k in of.get("properties", {}) if k not in words], [],
                 f"the names of a {what} in JSON")
 

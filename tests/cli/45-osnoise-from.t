@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 
+import lib
 from lib import CULPRIT, ROOT, culprit, done, is_, ok, skip
 
 FIXTURES = os.path.join(ROOT, "tests", "fixtures", "osnoise")
@@ -24,8 +25,10 @@ def refused(what, *args, says, **kwargs):
 
 
 def run(*args, given=None, env=None):
-    return subprocess.run([CULPRIT, "osnoise", *args], input=given, capture_output=True, timeout=60,
-                          env=env)
+    r = subprocess.run([CULPRIT, "osnoise", *args], input=given, capture_output=True, timeout=60,
+                       env=env)
+    lib.keeps_to_schema(r.stdout.decode())
+    return r
 
 
 # ---- every fixture, both formats ----

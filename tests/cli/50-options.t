@@ -77,8 +77,6 @@ for what, says, *args in (
          at("sleep.rec"), "--series", "long", "-f", "hgrm"),
         ("pingpong --looks without its method", "spin-pauses", "pingpong", "-m", "spin", "--looks",
          "5"),
-        ("--schema with a recording", "leave out the recordings", "report", "--schema",
-         at("two.rec")),
         ("plot --log without a picture", "give --output", "plot", at("two.rec"), "--log", "x"),
         ("plot --surface without a picture", "give --output", "plot", at("two.rec"), "--surface"),
         ("audit --script with a format", "leave out --format", "audit", "--script", "-f", "json"),

@@ -29,6 +29,8 @@ import traceback
 import types
 import uuid
 
+import schemas
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CULPRIT = os.path.abspath(os.environ.get("CULPRIT") or os.path.join(ROOT, "build", "culprit"))
 BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(CULPRIT))
@@ -43,6 +45,7 @@ ALLOWED = os.sched_getaffinity(0)
 _count = 0
 _failed = 0
 _turn = None
+_in_json = []  # where each output in JSON leaves its schema, or None
 
 
 # ---- TAP ----
@@ -100,7 +103,16 @@ def bail(reason):
     sys.exit(255)
 
 
+def keeps_to_schema(text):
+    """Looks whether this, where it is JSON of culprit's, keeps to its schema: done() says so."""
+    if found := schemas.leaves(text):
+        _in_json.append(found[1] and f"{found[0]}: {found[1]}")
+
+
 def done():
+    if _in_json:
+        bad = [why for why in _in_json if why]
+        ok(not bad, f"{len(_in_json)} outputs in JSON keep to their schemas", *bad[:5])
     _say(f"1..{_count}")
     sys.exit(1 if _failed else 0)
 
@@ -283,6 +295,10 @@ def finish(proc, timeout, since=None):
         os.killpg(proc.pid, signal.SIGKILL)
         out, err = proc.communicate()
         rc = None
+    keeps_to_schema(out)
+    for word in proc.args:
+        if word.endswith(".json") and os.path.isfile(word):
+            keeps_to_schema(read(word))
     return Result(rc, out, err, time.monotonic() - start)
 
 

@@ -1,0 +1,1 @@
+../live/schemas.py
