@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-extern const char *const schema_report[]; /* what measures: one report, or several */
+extern const char *const schema_report[]; /* any report, or several */
 extern const char *const schema_audit[], *const schema_explain[], *const schema_clock[];
 extern const char *const schema_diff[], *const schema_plot[], *const schema_pingpong[];
 extern const char *const schema_try[], *const schema_tune[], *const schema_selftest[];

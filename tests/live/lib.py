@@ -45,7 +45,7 @@ ALLOWED = os.sched_getaffinity(0)
 _count = 0
 _failed = 0
 _turn = None
-_in_json = []  # where each output in JSON leaves its schema, or None
+_in_json = []  # the fault of each output in JSON, or None
 
 
 # ---- TAP ----
