@@ -166,6 +166,7 @@ _Static_assert(__builtin_offsetof(struct cpu_state, head) == 96, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, khz_changes) == 176, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, own) == 224 + KHZ_REPORTS * 16 + TICKS * 48,
 	       "no padding");
+_Static_assert(__builtin_offsetof(struct cpu_state, own) <= 4096, "the sampler has one page");
 _Static_assert(__builtin_offsetof(struct cpu_state, tail) % 4096 == 0, "the reader's page");
 _Static_assert(__builtin_offsetof(struct cpu_state, ring) ==
 		       __builtin_offsetof(struct cpu_state, tail) + 4096,

@@ -92,7 +92,8 @@ struct sampler_shm {
 	bool smi_known;          /* the CPU counts SMIs and the kernel shows them */
 	uint64_t smi_count;      /* in the window */
 	bool finished;           /* the workload has done all its windows */
-	bool moved; /* the kernel took the sampler to another CPU: the window ended there */
+	uint64_t unread; /* windows that were written over before the workload could take them */
+	bool moved;      /* the kernel took the sampler to another CPU: the window ended there */
 	/* Gaps below the threshold: how many, and how long together. */
 	uint64_t short_count, short_ticks;
 	uint64_t away_ticks; /* hiccups and bookkeeping: the rest of the window is loops */

@@ -233,6 +233,16 @@ static bool take_tick(const volatile struct cpu_state *c, uint64_t at, struct ti
 	return c->ticks - at < TICKS;
 }
 
+/* The oldest run that is still there; those before it, from `at` on, count as not read. */
+static uint64_t skip_lost(const struct work *w, const volatile struct cpu_state *c, uint64_t at)
+{
+	uint64_t oldest = c->ticks - TICKS + 1;
+
+	if (!w->learning)
+		w->spin->shm->unread += oldest - at;
+	return oldest;
+}
+
 /* The runs come by themselves; this thread, beside them, only takes what they left. */
 static int run_ticks(struct work *w)
 {
@@ -255,7 +265,7 @@ static int run_ticks(struct work *w)
 			if (!work_going(w))
 				return 0;
 			if (!take_tick(c, at, &t)) {
-				at = c->ticks - TICKS + 1;
+				at = skip_lost(w, c, at);
 				last = 0; /* the next one follows a run that nobody has seen */
 				continue;
 			}

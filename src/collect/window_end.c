@@ -71,6 +71,7 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	run->preempted -= run->preempted_known ? t->preempted_before : 0;
 	run->smi_known = done && l->smi_known;
 	run->smi_count = l->smi_count;
+	run->unread = l->unread;
 	run->loop_count = done ? l->loop_count : 0;
 	if (run->loop_count) {
 		run->loop_min_ns = l->loop_min * t->ns_per_tick;

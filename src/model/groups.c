@@ -43,6 +43,7 @@ static unsigned state_of(const struct view *v, const struct cpu *c)
 			   c->smi_known && c->smi_count > 0,
 			   view_threads(v) && c->unpaired > 0,
 			   c->reported > 0,
+			   c->unread > 0,
 			   c->kernel_thread};
 	unsigned state = 0;
 

@@ -124,6 +124,9 @@ char *report_thread_notes(const struct view *v, const struct cpu *c);
 	"the time of a thread that left unseen stands in the row of the thread that was seen to "  \
 	"leave next"
 
+/* Behind how many runs, of a timer of the kernel's own (cpu.unread). */
+#define REPORT_UNREAD "of the timer were written over before they were read: they are in no value"
+
 /* Tells of merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);
 

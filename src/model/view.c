@@ -112,6 +112,7 @@ void cpu_forget_series(struct cpu *c)
 		c->series[i].longer = c->series[i].longest_ns = 0;
 		c->series[i].open = true;
 	}
+	c->unread = 0;
 }
 
 char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME])

@@ -144,6 +144,8 @@ struct cpu {
 	uint64_t preempted;
 	struct series *series; /* measurements of a workload */
 	uint32_t nseries;
+	/* windows of a workload that nobody could read, and that are in no series */
+	uint64_t unread;
 	/* One sentence: is the CPU quiet, and if not, what to do first (audit/verdict.h). Any
 	 * bytes; "": none. */
 	char verdict[1000];

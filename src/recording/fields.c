@@ -94,6 +94,7 @@ static const struct field more_cpu_fields[] = {
 	F(TIME, cpu, ran_steal_ns),
 	F(KHZ, cpu, khz),
 	F(NUMBER, cpu, khz_until_ns),
+	F(NUMBER, cpu, unread),
 };
 
 static const struct field closure_fields[] = {

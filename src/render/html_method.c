@@ -248,6 +248,8 @@ static void write_cpu(const struct html *h, uint32_t index)
 	zero_row(out, "hiccups not recorded", c->hiccups_lost);
 	if (c->hiccups_lost)
 		ns_row(out, "time in them", c->hiccups_lost_ns);
+	if (c->nseries)
+		zero_row(out, "runs not read", c->unread);
 	if (*report_frequency(h->view, c - h->view->cpu, text)) {
 		begin_row(out, "changes of its frequency");
 		html_text(out, text);

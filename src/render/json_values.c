@@ -82,6 +82,7 @@ void render_series(struct json *j, const struct cpu *c)
 		json_end(j);
 	}
 	json_end(j);
+	json_u64(j, "series_unread", c->unread);
 }
 
 void render_frequency(struct json *j, const struct view *v, const struct cpu *c)

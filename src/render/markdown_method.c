@@ -132,6 +132,9 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 	if (r->unpaired)
 		fprintf(out, "* cpu %u: %" PRIu64 " time%s " REPORT_UNPAIRED "\n", cpu, r->unpaired,
 			r->unpaired == 1 ? "" : "s");
+	if (r->unread)
+		fprintf(out, "* cpu %u: %" PRIu64 " run%s " REPORT_UNREAD "\n", cpu, r->unread,
+			r->unread == 1 ? "" : "s");
 	for (uint32_t k = 0; k < r->nclosure; k++) {
 		const struct closure_row *c = &r->closure[k];
 

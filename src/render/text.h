@@ -67,6 +67,9 @@ struct report_row;
 void text_notes(struct table *t, char *notes);
 void text_advice(struct table *t, const struct report_row *r);
 
+/* Says how many windows of a workload nobody could read; nothing where it is none. */
+void text_unread(const struct page *p, uint64_t runs);
+
 /* Says how often a begin or an end was not traced. */
 void text_unpaired(const struct page *p, uint64_t times);
 

@@ -133,6 +133,15 @@ void text_thread(const struct page *p, const struct cpu *c, const char *lead)
 	free(notes);
 }
 
+void text_unread(const struct page *p, uint64_t runs)
+{
+	char count[32];
+
+	if (runs)
+		text_line(p, "  %s run%s " REPORT_UNREAD, format_count(runs, count, sizeof(count)),
+			  runs == 1 ? "" : "s");
+}
+
 void text_unpaired(const struct page *p, uint64_t times)
 {
 	struct flow f;
@@ -202,6 +211,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
 			  format_count(c->hiccups_lost, a, sizeof(a)),
 			  format_ns(c->hiccups_lost_ns, b, sizeof(b)));
+	text_unread(p, c->unread);
 	if (view_threads(p->view))
 		text_thread(p, c, "  ");
 	else if (c->unpaired)

@@ -155,6 +155,7 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		sum.hiccups_lost += c->hiccups_lost;
 		sum.hiccups_lost_ns += c->hiccups_lost_ns;
 		sum.unpaired += c->unpaired;
+		sum.unread += c->unread;
 		sum.closure_known |= c->closure_known;
 		sum.ended = c->ended;
 	}
@@ -186,6 +187,7 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
 			  format_count(sum.hiccups_lost, a, sizeof(a)),
 			  format_ns(sum.hiccups_lost_ns, b, sizeof(b)));
+	text_unread(p, sum.unread);
 	if (view_threads(p->view))
 		write_thread(p, g);
 	else if (sum.unpaired)
