@@ -4,8 +4,10 @@
 and minutes against the report."""
 import datetime
 import glob
+import importlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -124,6 +126,55 @@ is_(rows(f"SELECT sum(hiccups), sum(net_ns), sum(observed_ns), count(*) > 1 {cro
     + rows(f"SELECT sum(hiccups), sum(net_ns), sum(count), count(*) {crowd} = 'thread'"),
     [(3000, 300000, 10**9, True), (3000, 300000, 3000, 3000)],
     "a minute with more sources than are kept is written in parts that add up")
+
+# ---- other readers, as the formats topic prints them ----
+os.mkdir(path("hosts"))
+os.chdir(path("hosts"))
+lost = {}  # host: ns
+for name, of in {"web-07": "two.rec", "db-1": "threads.rec", "gw-1": "sleep.rec"}.items():
+    report = json.loads(culprit("report", path(of), "-f", "json").out)
+    lost[report["host"]["hostname"]] = sum(c["hiccups"]["total_ns"] for c in report["cpus"])
+    for form in "jsonl", "parquet":
+        culprit("report", path(of), "-f", form, "-o", f"{name}.{form}")
+printed = re.findall(r"^    ((?:duckdb|polars|pandas|clickhouse-local|spark)\b.*(?:\n      .*)*)",
+                     culprit("help", "formats").out, re.M)
+
+
+def by_clickhouse(command):
+    if shutil.which("clickhouse-local"):
+        said = subprocess.run(command, shell=True, capture_output=True, text=True).stdout
+    else:  # the same engine
+        said = importlib.import_module("chdb").query(re.search('"(.*)"', command, re.S)[1], "TSV")
+    return {h: int(n) for h, n in (row.split("\t") for row in str(said).splitlines())}
+
+
+def by_spark(line):
+    spark = importlib.import_module("pyspark.sql").SparkSession.builder.getOrCreate()
+    rows = eval(line, {"spark": spark}).collect()
+    legacy = "spark.sql.legacy.parquet.nanosAsLong"
+    spark.conf.set(legacy, True)
+    is_(spark.read.parquet("*.parquet").count(), spark.read.json("*.jsonl").count(),
+        f"Spark reads parquet with {legacy}")
+    return {r[0]: r[1] for r in rows}
+
+
+def by_pandas(line):  # a single host
+    return lost | eval(line, {"pandas": importlib.import_module("pandas")}).to_dict()
+
+
+READ = {"duckdb": lambda line: dict(eval(line, {"duckdb": duckdb}).fetchall()),
+        "polars": lambda line: dict(eval(line, {"polars": importlib.import_module("polars")})
+                                    .rows()),
+        "pandas": by_pandas, "clickhouse-local": by_clickhouse, "spark": by_spark}
+is_([line.split(".")[0].split()[0] for line in printed], list(READ), "the lines of the topic")
+for (name, read), line in zip(READ.items(), printed):
+    try:
+        said = read(line)
+    except ImportError as e:
+        lib.skip(f"{name}, as printed", f"the Python package {e.name} is not there")
+        continue
+    is_({h: int(n) for h, n in said.items()}, lost, f"{name}, as printed")
+os.chdir("/")
 
 # ---- a file that cannot be ----
 r = culprit("report", path("one.rec"), path("two.rec"), "-f", "parquet", "-o", path("z.parquet"))
