@@ -11,6 +11,7 @@
 #include "audit/audit.h"
 #include "audit/book.h"
 #include "audit/checks.h"
+#include "audit/entries.h"
 #include "audit/verdict.h"
 
 /* True for a thread that was there before the window and may leave these CPUs: the default affinity
@@ -149,6 +150,8 @@ int conclude(struct view *v)
 		err = take_fixes(v);
 	if (!err)
 		err = groups_make(v);
+	if (!err)
+		err = entries_make(v);
 	verdict(v);
 	verdict_groups(v);
 	return err;

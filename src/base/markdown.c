@@ -42,3 +42,22 @@ char *markdown_code(const char *text, char *buf, size_t len)
 	buf[2 * (run + pad) + n] = '\0';
 	return buf;
 }
+
+char *markdown_text(const char *text, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	for (size_t n; *text; text += n) {
+		bool mark = strchr("*_`<>[]\\~$@#&", *text);
+
+		for (n = 1; ((unsigned char)text[n] & 0xc0) == 0x80;)
+			n++;
+		if (at + mark + n >= len)
+			break;
+		buf[at] = '\\';
+		memcpy(buf + at + mark, text, n);
+		at += mark + n;
+	}
+	buf[at] = '\0';
+	return buf;
+}

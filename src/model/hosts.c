@@ -157,18 +157,54 @@ int hosts_rank(const struct view *const *views, uint32_t n, struct host_source *
 	return count;
 }
 
+enum part { LABEL, FILE_NAME, FILE_PATH, PARTS };
+
+/* Tells a view from others of its host; "": nothing does. */
+static const char *part_of(const struct view *v, enum part part)
+{
+	const char *path = v->file ? v->file : "", *slash = strrchr(path, '/');
+
+	return part == LABEL ? v->run.label : part == FILE_NAME && slash ? slash + 1 : path;
+}
+
+static bool is_unique(const struct view *const *views, uint32_t n, uint32_t i, enum part part)
+{
+	const char *own = part_of(views[i], part);
+	size_t len = part == LABEL ? sizeof(views[i]->run.label) : SIZE_MAX;
+
+	for (uint32_t k = 0; k < n && *own; k++)
+		if (k != i && !strcmp(views[k]->host.hostname, views[i]->host.hostname) &&
+		    !strncmp(part_of(views[k], part), own, len))
+			return false;
+	return *own;
+}
+
 char *host_label(const struct view *const *views, uint32_t n, uint32_t i, char *buf, size_t len)
 {
 	const char *name = views[i]->host.hostname;
 	uint32_t same = 0, before = 0;
+	enum part part = LABEL;
+	size_t at;
 
 	escape_text(name, sizeof(views[i]->host.hostname), buf, len);
+	at = strlen(buf);
 	for (uint32_t k = 0; k < n; k++)
 		if (!strcmp(views[k]->host.hostname, name)) {
 			same++;
 			before += k < i;
 		}
-	if (same > 1)
-		snprintf(buf + strlen(buf), len - strlen(buf), " #%u", before + 1);
+	if (same < 2)
+		return buf;
+	while (part < PARTS && !is_unique(views, n, i, part))
+		part++;
+	if (part < PARTS && at + 16 < len) {
+		strcpy(buf + at, " (");
+		escape_text(part_of(views[i], part),
+			    part == LABEL ? sizeof(views[i]->run.label) : SIZE_MAX, buf + at + 2,
+			    len - at - 3);
+		strcat(buf, ")");
+	} else {
+		snprintf(buf + at, len - at, " #%u", before + 1);
+	}
 	return buf;
 }

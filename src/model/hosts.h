@@ -6,7 +6,7 @@
 
 #include "model/view.h"
 
-#define HOST_LABEL (4 * 256 + 16) /* holds any */
+#define HOST_LABEL (4 * 256 + 4 * 256 + 16) /* holds any but a long path */
 
 /* One source of one host, over all of its CPUs. */
 struct host_source {
@@ -19,8 +19,9 @@ struct host_source {
 				 source */
 };
 
-/* The host's name, escaped; several views of the same host get a number, in their order: "web-07
- * #2". Returns buf. */
+/* The host's name, escaped. Of several views of the same host it has in brackets what tells this
+ * one from the others, "web-07 (before)": its label, else the name of its file, else its path;
+ * where none of these does, a number in their order, "web-07 #2". Returns buf. */
 char *host_label(const struct view *const *views, uint32_t n, uint32_t i, char *buf, size_t len);
 
 /* Ranks the sources of all views by falling share of their host's observed time, each (kind, id,

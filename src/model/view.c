@@ -273,6 +273,16 @@ void worst_free(struct worst *w)
 	free(w->spans);
 }
 
+void book_entries_free(struct book_entries *e)
+{
+	for (uint32_t i = 0; i < e->n; i++) {
+		free(e->row[i].confirm);
+		free(e->row[i].fix);
+	}
+	free(e->row);
+	*e = (struct book_entries){0};
+}
+
 void view_free(struct view *v)
 {
 	view_cut(v, 0);
@@ -287,6 +297,7 @@ void view_free(struct view *v)
 	v->texts = NULL;
 	facts_free(&v->facts);
 	findings_free(&v->findings);
+	book_entries_free(&v->entries);
 	groups_free(&v->groups);
 }
 

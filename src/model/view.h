@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include "base/cpus.h"
 #include "base/texts.h"
+#include "model/book_entry.h"
 #include "model/facts.h"
 #include "model/finding.h"
 #include "model/frequency.h"
@@ -201,13 +202,15 @@ struct view {
 	uint32_t ncpus;
 	struct worst worst[WORST_MAX]; /* worst hiccups of all CPUs, by falling duration */
 	uint32_t nworst;
-	struct shown shown;       /* the sources that a report shows */
-	struct facts facts;       /* read before the window; empty: nobody read any */
-	struct findings findings; /* conclusions of the audit from them */
-	struct texts *texts;      /* strings that it points to, sources' names among them */
-	struct cpu_groups groups; /* CPUs that are alike; empty: nobody looked, or not CPUs */
+	struct shown shown;          /* the sources that a report shows */
+	struct facts facts;          /* read before the window; empty: nobody read any */
+	struct findings findings;    /* conclusions of the audit from them */
+	struct book_entries entries; /* entries of the causes that these have */
+	struct texts *texts;         /* strings that it points to, sources' names among them */
+	struct cpu_groups groups;    /* CPUs that are alike; empty: nobody looked, or not CPUs */
 	const struct through_found *host_side; /* NULL: no recording of its host was joined */
-	bool advised; /* true: its sources have been looked up in the cause book */
+	const char *file; /* name of its recording, as given; any bytes; NULL: none, or not known */
+	bool advised;     /* true: its sources have been looked up in the cause book */
 };
 
 /* Makes the view's CPUs: numbers in ascending order. 0 or -ENOMEM. */

@@ -42,7 +42,7 @@ static void write_verdicts(const struct html *h)
 			continue;
 		shown++;
 		fputs("<p class=\"verdict\">", h->out);
-		html_name(h->out, verdict);
+		html_verdict(h->out, verdict);
 		fputs("</p>\n", h->out);
 	}
 }
@@ -198,7 +198,7 @@ void html_card(const struct html *h, uint32_t i)
 		write_hiccups(h, c);
 	if (c->verdict[0] && h->view->ncpus > 1) {
 		fputs("<p class=\"say\">", out);
-		html_name(out, c->verdict);
+		html_verdict(out, c->verdict);
 		fputs("</p>", out);
 	}
 	if (c->ended) {
@@ -224,13 +224,13 @@ static int write_sources(const struct html *h)
 	return err;
 }
 
-static int write_view(const struct html *h, const char *label, uint32_t number)
+static int write_view(const struct html *h, const char *label)
 {
 	const struct view *s = h->view;
 	uint64_t hiccups = 0;
 	int err = 0;
 
-	fprintf(h->out, "<section class=\"view\" id=\"r%u\">\n<h1>", number);
+	fprintf(h->out, "<section class=\"view\" id=\"r%u\">\n<h1>", h->number);
 	html_text(h->out, label[0] ? label : "culprit");
 	fputs("</h1>\n", h->out);
 	write_meta(h);
@@ -257,6 +257,7 @@ static int write_view(const struct html *h, const char *label, uint32_t number)
 	}
 	if (!err)
 		err = html_audit(h);
+	html_book(h);
 	html_method(h);
 	fputs("</section>\n", h->out);
 	return err;
@@ -309,9 +310,9 @@ int render_html(const struct view *const *views, uint32_t n, const struct render
 	if (n > 1)
 		err = html_index(views, n, out);
 	for (uint32_t i = 0; i < n && !err; i++) {
-		const struct html h = {out, views[i], ncpus};
+		const struct html h = {out, views[i], ncpus, i + 1};
 
-		err = write_view(&h, host_label(views, n, i, label, sizeof(label)), i + 1);
+		err = write_view(&h, host_label(views, n, i, label, sizeof(label)));
 	}
 	fputs("</main>\n", out);
 	fputs(terms, out);

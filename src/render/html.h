@@ -18,6 +18,7 @@ struct html {
 	/* CPUs with details of all views in this file: the more there are, the coarser each is
 	 * drawn. */
 	uint32_t ncpus;
+	uint32_t number; /* place of the view in the file, from 1 on: the begin of its links */
 };
 
 /* Writes a page up to the begin of its <main>. title: printable. */
@@ -30,6 +31,10 @@ void html_name(FILE *out, const char *name);       /* a name from the machine, a
 void html_command(FILE *out, const char *command); /* the same, with its backslashes */
 void html_name_n(FILE *out, const char *name, size_t len);
 void html_who(FILE *out, const struct source *s); /* report_who's words */
+
+/* Advice on a source: prose in the text's font, commands in code. The same of a verdict. */
+void html_advice(FILE *out, const char *advice);
+void html_verdict(FILE *out, const char *verdict);
 
 /* "38.2 µs", "12,345", "0.0061 %" */
 void html_ns(FILE *out, uint64_t ns);
@@ -87,7 +92,9 @@ void html_groups(const struct html *h);
 void html_all_cpus(const struct html *h);
 void html_heat(const struct html *h);
 void html_worst(const struct html *h);
-int html_audit(const struct html *h); /* 0 or -ENOMEM */
+int html_audit(const struct html *h);                  /* 0 or -ENOMEM */
+void html_book(const struct html *h);                  /* entries of the causes */
+void html_cause(const struct html *h, const char *id); /* id of a cause, with a link to its entry */
 void html_method(const struct html *h);
 
 /* Writes the page of several views: the hosts side by side, with links, and the sources that cost

@@ -47,9 +47,8 @@ static void write_finding(const struct html *h, const struct finding *x)
 	fputs("/s</td><td class=\"who\">", out);
 	html_name(out, finding_title(x, title, sizeof(title)));
 	if (x->cause) {
-		fputs(" <span class=\"cause\">", out);
-		html_name(out, x->cause);
-		fputs("</span>", out);
+		fputc(' ', out);
+		html_cause(h, x->cause);
 	}
 	write_list(h, x);
 	fputs("</td><td class=\"do\">", out);

@@ -95,7 +95,7 @@ static void write_card(const struct html *h, const struct cpu_group *g, const ch
 	fputs("</dl>", out);
 	if (verdict[0]) {
 		fputs("<p class=\"say\">", out);
-		html_name(out, verdict);
+		html_verdict(out, verdict);
 		fputs("</p>", out);
 	}
 	fputs("</li>\n", out);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/phrase.h"
 #include "base/units.h"
 #include "model/report.h"
 #include "render/html.h"
@@ -65,12 +66,19 @@ void html_name_n(FILE *out, const char *name, size_t len)
 	}
 }
 
-void html_command(FILE *out, const char *command)
+static void write_command(FILE *out, const char *command, size_t len)
 {
 	char c[ESCAPE_CHAR];
 
-	for (size_t n; (n = escape_command_char(command, SIZE_MAX, c)); command += n)
+	for (size_t n; (n = escape_command_char(command, len, c)); command += n) {
 		html_text(out, c);
+		len -= len == SIZE_MAX ? 0 : n;
+	}
+}
+
+void html_command(FILE *out, const char *command)
+{
+	write_command(out, command, SIZE_MAX);
 }
 
 void html_name(FILE *out, const char *name)
@@ -83,6 +91,33 @@ void html_who(FILE *out, const struct source *s)
 	char who[REPORT_WHO];
 
 	html_text(out, report_who(s, who, sizeof(who)));
+}
+
+static void write_code(FILE *out, const char *command, size_t len)
+{
+	fputs("<code>", out);
+	write_command(out, command, len);
+	fputs("</code>", out);
+}
+
+void html_advice(FILE *out, const char *advice)
+{
+	struct phrase part = {0};
+
+	while (phrase_next(advice, &part))
+		if (part.code)
+			write_code(out, part.text, part.len);
+		else
+			html_name_n(out, part.text, part.len);
+}
+
+void html_verdict(FILE *out, const char *verdict)
+{
+	size_t command = phrase_command(verdict);
+
+	html_name_n(out, verdict, command);
+	if (verdict[command])
+		write_code(out, verdict + command, SIZE_MAX);
 }
 
 /* The field's u is a µ in HTML. */

@@ -39,14 +39,6 @@
 #define WORST_TOP      10
 #define VERDICTS_SHOWN 4
 
-/* A name from the machine, as code. */
-const char *markdown_name(const char *name, char buf[CODE_MAX])
-{
-	char text[CODE_MAX - 32];
-
-	return markdown_code(escape_text(name, SIZE_MAX, text, sizeof(text)), buf, CODE_MAX);
-}
-
 static const char *percent(uint64_t part, uint64_t whole, char *buf, size_t len)
 {
 	return format_percent(whole ? 100.0 * part / whole : 0, buf, len);
@@ -102,56 +94,10 @@ static int write_environment(const struct view *v, FILE *out)
 
 /* ---- a CPU and its sources ---- */
 
-/* Writes a marked text (model/report.h) with its names as code. */
-static void write_marked(char *text, FILE *out)
-{
-	char name[CODE_MAX];
-
-	for (char *at = text, *end; *at; at = end) {
-		bool is_name = *at == *REPORT_NAME;
-
-		at += is_name;
-		end = at + strcspn(at, is_name ? REPORT_END : REPORT_NAME);
-		if (is_name && *end)
-			*end++ = '\0';
-		if (is_name)
-			fputs(markdown_code(at, name, sizeof(name)), out);
-		else
-			fwrite(at, 1, end - at, out);
-	}
-}
-
-/* A cell of marked lines, joined by semicolons. */
-void markdown_marked(struct table *t, char *lines)
-{
-	char *text = NULL, *save = NULL;
-	size_t len;
-	FILE *out = lines ? open_memstream(&text, &len) : NULL;
-
-	for (char *line = out ? strtok_r(lines, "\n", &save) : NULL; line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		fputs(ftell(out) ? "; " : "", out);
-		write_marked(line, out);
-	}
-	table_cell(t, NULL, out && !fclose(out) ? text : "?");
-	free(text);
-}
-
-void markdown_who(struct table *t, const char *who, char *notes)
-{
-	char *lines = NULL;
-
-	if (asprintf(&lines, "%s\n%s", who, notes ? notes : "") < 0)
-		lines = NULL;
-	markdown_marked(t, lines);
-	free(lines);
-	free(notes);
-}
-
 static void add_row(struct table *t, const struct sources *all, const struct report_rows *rows,
 		    const struct report_row *r)
 {
-	char a[32], who[REPORT_WHO + 2], advice[CODE_MAX];
+	char a[32], who[REPORT_WHO + 2];
 	const struct source *s = r->source;
 
 	report_row_who(r, who);
@@ -162,10 +108,7 @@ static void add_row(struct table *t, const struct sources *all, const struct rep
 	table_cell(t, NULL, report_row_kind(r));
 	markdown_who(t, who, s ? report_notes(all, s, false) : NULL);
 	if (s && s->cause)
-		table_cellf(t, NULL, "%s%s%s", s->cause, r->as_above || s->advice ? ": " : "",
-			    r->as_above ? "as above"
-			    : s->advice ? markdown_name(s->advice, advice)
-					: "");
+		markdown_do(t, r);
 	table_end_row(t);
 }
 
@@ -346,14 +289,12 @@ static int write_worst(const struct view *v, FILE *out)
 
 static void write_verdicts(const struct view *v, FILE *out)
 {
-	char text[CODE_MAX];
-
 	if (!groups_shown(v) && view_verdict(v))
-		fprintf(out, "**Verdict**: %s\n\n", markdown_name(view_verdict(v), text));
+		markdown_verdict(view_verdict(v), out);
 	for (uint32_t k = 0, n = 0; groups_shown(v) && k < v->groups.n && n < VERDICTS_SHOWN; k++) {
 		if (!group_head(v, k)[0])
 			continue;
-		fprintf(out, "**Verdict**: %s\n\n", markdown_name(group_head(v, k), text));
+		markdown_verdict(group_head(v, k), out);
 		n++;
 	}
 }

@@ -65,7 +65,7 @@ static void common_row(struct table *t, const struct view *v, const struct cpu_g
 		       const struct report_rows *rows, const struct report_row *r)
 {
 	const struct group_source *s = r->common;
-	char a[32], who[REPORT_WHO + 2], advice[CODE_MAX];
+	char a[32], who[REPORT_WHO + 2];
 	const struct spread *of = s ? &s->ns : NULL;
 
 	report_row_who(r, who);
@@ -75,14 +75,8 @@ static void common_row(struct table *t, const struct view *v, const struct cpu_g
 	table_cell(t, NULL, s ? format_ns(s->max_ns, a, sizeof(a)) : "");
 	table_cell(t, NULL, report_row_kind(r));
 	markdown_who(t, who, s ? report_group_notes(v, g, s) : NULL);
-	if (s) {
-		if (s->differs || r->as_above || !s->who.advice)
-			table_cellf(t, NULL, "%s%s%s", s->who.cause ? s->who.cause : "",
-				    report_advice(r)[0] ? ": " : "", report_advice(r));
-		else
-			table_cellf(t, NULL, "%s: %s", s->who.cause ? s->who.cause : "",
-				    markdown_name(s->who.advice, advice));
-	}
+	if (s)
+		markdown_do(t, r);
 	table_end_row(t);
 }
 

@@ -24,6 +24,12 @@ void markdown_marked(struct table *t, char *lines);
 /* A cell with a source, marked, and its notes (NULL: none), which it frees. */
 void markdown_who(struct table *t, const char *who, char *notes);
 
+/* A cell with the cause of a source and what to do: prose as text, commands as code. */
+void markdown_do(struct table *t, const struct report_row *r);
+
+/* Writes a verdict as a paragraph. */
+void markdown_verdict(const char *verdict, FILE *out);
+
 /* Writes what a workload measured on a CPU. 0 or -ENOMEM, as the next two. */
 int markdown_series(const struct cpu *c, FILE *out);
 /* The same of CPUs that are alike: the range of each figure, behind an empty line. */

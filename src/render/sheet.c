@@ -15,17 +15,14 @@
 /* Writes what means nothing to the form's markup. */
 static void put(const struct sheet *s, const char *text)
 {
-	char safe[4 * MOST];
+	char safe[4 * MOST], plain[8 * MOST];
 
 	if (s->form == SHEET_HTML) {
 		html_name(s->out, text);
 		return;
 	}
-	for (const char *c = escape_text(text, SIZE_MAX, safe, sizeof(safe)); *c; c++) {
-		if (s->form == SHEET_MARKDOWN && strchr("|*_`<>[]\\~$@#&", *c))
-			fputc('\\', s->out);
-		fputc(*c, s->out);
-	}
+	escape_text(text, SIZE_MAX, safe, sizeof(safe));
+	fputs(s->form == SHEET_MARKDOWN ? markdown_text(safe, plain, sizeof(plain)) : safe, s->out);
 }
 
 static void put_words(const struct sheet *s, const char *start, const char *text)

@@ -45,7 +45,8 @@ class Reader(html.parser.HTMLParser):
 
 ELEMENTS = set("html head meta link title style body main section h1 h2 h3 p b i em small ul ol "
                "li dl dt dd div span svg path rect figure "
-               "figcaption table caption thead tbody tr th td code a footer".split())
+               "figcaption table caption thead tbody tr th td code a footer details "
+               "summary".split())
 for name in ("one.html", "two.html", "hostile.html"):
     source = read(name)
     root = ET.fromstring(source)

@@ -68,6 +68,18 @@ static void test_labels(void **state)
 	assert_string_equal(host_label(three, 3, 1, label, sizeof(label)), "db-1");
 	assert_string_equal(host_label(three, 3, 0, label, sizeof(label)), "web-07 #1");
 	assert_string_equal(host_label(three, 3, 2, label, sizeof(label)), "web-07 #2");
+	/* Told from each other by labels, names of files, paths. */
+	a.view.file = "one/x.rec";
+	c.view.file = "two/x.rec";
+	assert_string_equal(host_label(three, 3, 0, label, sizeof(label)), "web-07 (one/x.rec)");
+	c.view.file = "two/\033.rec";
+	assert_string_equal(host_label(three, 3, 0, label, sizeof(label)), "web-07 (x.rec)");
+	assert_string_equal(host_label(three, 3, 2, label, sizeof(label)), "web-07 (\\x1b.rec)");
+	strcpy(a.view.run.label, "before");
+	assert_string_equal(host_label(three, 3, 0, label, sizeof(label)), "web-07 (before)");
+	assert_string_equal(host_label(three, 1, 0, label, sizeof(label)), "web-07");
+	a.view.file = c.view.file = NULL;
+	a.view.run.label[0] = '\0';
 }
 
 /* db-1 was observed for half as long, so that its shares are twice the others'. */

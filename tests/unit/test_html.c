@@ -170,6 +170,68 @@ static void test_commands_keep_their_backslashes(void **state)
 	report_free(&report);
 }
 
+/* Commands in advice are code, prose is not, and a cause leads to its entry. */
+static void test_causes(void **state)
+{
+	const struct view *view = &report.view;
+	char *text;
+
+	(void)state;
+	report_plain(&report, "web-07");
+	report.view.entries.row = calloc(1, sizeof(struct book_entry));
+	assert_non_null(report.view.entries.row);
+	report.view.entries.n = 1;
+	report.view.entries.row[0] =
+		(struct book_entry){.id = "K01",
+				    .title = "vmstat_update folds counters",
+				    .what = "Counters & more.",
+				    .why = "It is <per CPU>.",
+				    .source = "mm/vmstat.c",
+				    .confirm = strdup("`grep x /proc/y` shows it."),
+				    .fix = strdup("Set it: `sysctl a=1 > 'b\\c'`. Or not.")};
+	strcpy(report.view.cpu[1].verdict, "cpu 3 loses much to <b>: sysctl vm.stat_interval=120");
+	text = render(&view, 1);
+	check_form(text);
+	assert_non_null(strstr(text,
+			       "<a class=\"cause\" href=\"#r1-K01\" title=\"vmstat_update folds "
+			       "counters\">K01</a> <code>sysctl vm.stat_interval=120</code>"));
+	assert_non_null(
+		strstr(text, "<summary id=\"r1-K01\"><span class=\"cause\">K01</span> vmstat"));
+	assert_non_null(strstr(text, "Counters &amp; more."));
+	assert_non_null(strstr(text, "<code>grep x /proc/y</code> shows it."));
+	assert_non_null(strstr(text, "&lt;b&gt;: <code>sysctl vm.stat_interval=120</code>"));
+	free(text);
+	report_free(&report);
+}
+
+/* Rows of next to no time are folded, and none is missing. */
+static void test_small_rows(void **state)
+{
+	static const unsigned cpus[] = {3};
+	const struct view *view = &report.view;
+	char *text, name[32];
+
+	(void)state;
+	for (uint32_t small = 1; small < 4; small++) {
+		report_init(&report, "web-07", cpus, 1);
+		report_hiccup(&report, 0, 1000, 0, 0);
+		report_piece(&report, SOURCE_IRQ, 3, "eth0", NULL, 10000000);
+		for (uint32_t i = 0; i < small; i++) {
+			snprintf(name, sizeof(name), "little-%u", i);
+			report_piece(&report, SOURCE_IRQ, 10 + i, name, NULL, 400);
+		}
+		report_end(&report, NULL);
+		text = render(&view, 1);
+		check_form(text);
+		snprintf(name, sizeof(name), "<summary>%u rows of less", small);
+		assert_int_equal(!!strstr(text, name), small > 1);
+		assert_int_equal(occurrences(text, "<table class=\"sources\">"), small > 1 ? 2 : 1);
+		assert_int_equal(occurrences(text, "<td class=\"who\">"), 1 + small);
+		free(text);
+		report_free(&report);
+	}
+}
+
 /* No hiccups at all, a single one, one of no length, and one that nothing explains. */
 static void test_little(void **state)
 {
@@ -305,6 +367,8 @@ int main(void)
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_hostile_names_are_text),
 		cmocka_unit_test(test_commands_keep_their_backslashes),
+		cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_small_rows),
 		cmocka_unit_test(test_little),
 		cmocka_unit_test(test_at_most_3_mib),
 		cmocka_unit_test(test_kinds),

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "audit/entries.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/book.h"
+#include "audit/placeholders.h"
+
+static void note(bool *named, const char *id)
+{
+	const struct cause *c = id ? cause_by_id(id) : NULL;
+
+	if (c)
+		named[c - causes] = true;
+}
+
+/* Returns how many causes are noted. */
+static unsigned note_all(const struct view *v, bool *named)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		for (uint32_t k = 0; k < v->cpu[i].sources.count; k++)
+			if (v->cpu[i].sources.row[k]->net.count)
+				note(named, v->cpu[i].sources.row[k]->cause);
+	for (uint32_t i = 0; i < v->findings.count; i++)
+		if (v->findings.row[i].cost_ns)
+			note(named, v->findings.row[i].cause);
+	for (unsigned i = 0; i < causes_count; i++)
+		n += named[i];
+	return n;
+}
+
+static int add(struct book_entries *e, const struct cause *c, const struct placeholders *f)
+{
+	struct book_entry *x = &e->row[e->n++];
+
+	*x = (struct book_entry){.id = c->id,
+				 .title = c->title,
+				 .what = c->what,
+				 .why = c->why,
+				 .cost = c->cost,
+				 .source = c->source,
+				 .confirm = placeholders_fill(c->confirm, f),
+				 .fix = placeholders_fill(c->fix, f)};
+	return x->confirm && x->fix ? 0 : -ENOMEM;
+}
+
+int entries_make(struct view *v)
+{
+	struct placeholders f = PLACEHOLDERS_NONE;
+	struct cpus rest = v->run.housekeeping;
+	bool *named = calloc(causes_count + 1, sizeof(*named));
+	int err = 0;
+
+	book_entries_free(&v->entries);
+	if (named)
+		v->entries.row = calloc(note_all(v, named) + 1, sizeof(*v->entries.row));
+	if (!v->entries.row) {
+		free(named);
+		return -ENOMEM;
+	}
+	if (cpus_empty(&rest)) {
+		rest = v->host.online;
+		cpus_sub(&rest, &v->run.cpus);
+	}
+	f.cpus = v->run.watch ? NULL : &v->run.cpus;
+	f.housekeeping = &rest;
+	if (f.cpus && cpus_count(f.cpus) == 1)
+		f.cpu = cpus_next(f.cpus, 0);
+	for (unsigned i = 0; i < causes_count && !err; i++)
+		if (named[i])
+			err = add(&v->entries, &causes[i], &f);
+	free(named);
+	return err;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Entries of the cause book for reports that carry them along: of the causes that a view's sources
+ * and findings have. */
+#ifndef CULPRIT_BOOK_ENTRY_H
+#define CULPRIT_BOOK_ENTRY_H
+
+#include <stdint.h>
+
+/* Commands stand in backquotes. Static but for confirm and fix, in which the machine's CPUs are
+ * filled in and which are owned. */
+struct book_entry {
+	const char *id, *title, *what, *why;
+	const char *cost, *source; /* cost NULL: not known */
+	char *confirm, *fix;
+};
+
+struct book_entries { /* all zeros: none */
+	struct book_entry *row;
+	uint32_t n;
+};
+
+void book_entries_free(struct book_entries *e);
+
+#endif
