@@ -291,19 +291,6 @@ static uint32_t pid_of(const struct place *p, const struct source *s, const stru
 	return most ? most->tid : 0;
 }
 
-/* The CPUs that can take over the work of the measured ones. */
-static struct cpus others_of(const struct view *v)
-{
-	struct cpus rest = v->run.housekeeping;
-
-	cpus_sub(&rest, &v->run.cpus);
-	if (!cpus_empty(&rest))
-		return rest;
-	rest = v->host.online;
-	cpus_sub(&rest, &v->run.cpus);
-	return rest;
-}
-
 /* True when the thread is known to have ended by the end of the window. */
 static bool has_ended(const struct place *p, uint32_t tid)
 {
@@ -321,7 +308,7 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 	/* the lane of a watched thread is no CPU */
 	long cpu = view_threads(p->view) ? -1 : (long)p->cpu->number;
 	struct conditions here = conditions_of(&p->view->facts, cpu);
-	struct cpus rest = others_of(p->view);
+	struct cpus rest = advise_others(p->view);
 	char device[SOURCE_NAME], *text;
 	struct placeholders f = {.cpu = cpu,
 				 .cpus = &p->view->run.cpus,
@@ -375,6 +362,8 @@ int advise_source(const struct view *v, uint32_t lane, struct source *s)
 
 	if (s->kind == SOURCE_HOST)
 		return advise_host(v, s);
+	if (s->by >= BY_UNIT && !s->word)
+		return advise_owner(v, s);
 	c = cause_at(&p, s);
 	free(s->advice);
 	s->advice = NULL;

@@ -17,4 +17,10 @@ int advise_source(const struct view *v, uint32_t lane, struct source *s);
 /* The same for a source of kind SOURCE_HOST, once the host's view is advised. */
 int advise_host(const struct view *v, struct source *s);
 
+/* The same for a row of an owner's threads. */
+int advise_owner(const struct view *v, struct source *s);
+
+/* The CPUs that can take over the work of the measured ones. */
+struct cpus advise_others(const struct view *v);
+
 #endif

@@ -149,6 +149,7 @@ struct task_walk {
 	const char *at;
 };
 
+const struct task *init_task(const struct audit *a, struct task *t); /* pid 1; NULL: not known */
 /* The next thread in the facts; begin with zeros. */
 bool next_task(const struct audit *a, struct task_walk *w, struct task *t);
 bool need_tasks(struct audit *a); /* false: threads are not known, and a finding says so */

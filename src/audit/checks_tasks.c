@@ -26,7 +26,7 @@ static void check_kthreads(struct audit *a)
 
 /* ---- user threads ---- */
 
-static const struct task *init_task(const struct audit *a, struct task *t)
+const struct task *init_task(const struct audit *a, struct task *t)
 {
 	struct task_walk w = {0};
 

@@ -54,6 +54,10 @@ static void add_action(struct sentence *out, const char *joint, const struct fin
 
 static void add_thread(struct sentence *out, const struct source *s)
 {
+	if (s->by >= BY_UNIT) {
+		sentence_add(out, "the %s %s", owner_by_name(s->by), s->name);
+		return;
+	}
 	/* Only a thread that poses as one of the kernel's needs the word user. */
 	sentence_add(out, "the %sthread %s",
 		     s->kernel_thread    ? "kernel "

@@ -319,8 +319,8 @@ bool group_has(const struct group_source *g, const struct source *s)
 	char x[DIFF_NAME], y[DIFF_NAME];
 
 	if (g->who.kind != s->kind || g->who.host_kind != s->host_kind ||
-	    g->who.kernel_thread != s->kernel_thread || g->who.rest != s->rest ||
-	    !same_text(g->who.function, s->function))
+	    g->who.kernel_thread != s->kernel_thread || g->who.by != s->by ||
+	    g->who.rest != s->rest || !same_text(g->who.function, s->function))
 		return false;
 	group_name(&g->who, x);
 	group_name(s, y);

@@ -49,6 +49,7 @@ static int compare_name(const struct group_row *x, const struct group_row *y)
 
 	order = order ? order : (a->host_kind > b->host_kind) - (a->host_kind < b->host_kind);
 	order = order ? order : a->kernel_thread - b->kernel_thread;
+	order = order ? order : (a->by > b->by) - (a->by < b->by);
 	order = order ? order : a->rest - b->rest;
 	order = order ? order : strcmp(x->name, y->name);
 	return order ? order : compare_text(a->function, b->function);

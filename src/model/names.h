@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "model/owner.h"
 
 /* Enough for a message that its sender carries to the receiver: 30 frames and more. */
 #define STACK_FRAMES 48
@@ -26,6 +27,8 @@ struct names {
 	/* Finds the owner of the control group with this number, as owner_read() takes it
 	 * (owner.h); may be NULL, and may return NULL: not known. */
 	const char *(*owner)(void *ctx, uint32_t group);
+	/* Meaning of rows of threads; from BY_UNIT on of user threads. */
+	enum owner_by by;
 	/* True: nobody hears who is asked for, so that only new names need be. */
 	bool kept;
 };

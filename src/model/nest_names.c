@@ -27,10 +27,44 @@ static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 	return row;
 }
 
+/* Puts a thread into the row of all of its comm, or of its owner where it has one. Its
+ * name is then in `together`. */
+static void put_together(enum owner_by by, const char *text, char together[SOURCE_NAME],
+			 struct source_key *key)
+{
+	char whole[OWNER_TEXT];
+	struct owner owner;
+	const char *name;
+	size_t len;
+
+	if (by == BY_COMM) {
+		key->id = 0;
+		key->by = by;
+	}
+	if (by < BY_UNIT || !text)
+		return;
+	owner_read(&owner, text);
+	name = owner_part(&owner, by, whole);
+	if (!*name)
+		return;
+	len = strlen(name);
+	if (len < SOURCE_NAME)
+		memcpy(together, name, len + 1);
+	else /* a pod's name tells the most at its end */
+		snprintf(together, SOURCE_NAME, "%.*s...%s", SOURCE_NAME / 2 - 4, name,
+			 name + len - SOURCE_NAME / 2);
+	key->id = key->process = 0;
+	key->name = together;
+	key->text = TEXT_ANY;
+	key->by = by;
+}
+
 static uint32_t thread_source(struct nest *n, const struct record *r, const char *function,
 			      enum own_word word)
 {
 	char name[sizeof(r->name) + 1];
+	const char *text = NULL;
+	char together[SOURCE_NAME];
 	uint32_t cgroup = OWNER_CGROUP(r->owner), row;
 	struct source_key key = {.kind = SOURCE_THREAD,
 				 .id = r->id,
@@ -43,9 +77,14 @@ static uint32_t thread_source(struct nest *n, const struct record *r, const char
 	name[sizeof(r->name)] = 0;
 	key.kernel_thread = r->flags & RECORD_KTHREAD || !r->id; /* idle has no flag before 5.14 */
 	key.process = r->arg;
+	if (key.kernel_thread || !n->names || !n->names->owner)
+		cgroup = 0;
+	if (n->names && n->names->by) {
+		text = cgroup ? n->names->owner(n->names->ctx, cgroup) : NULL;
+		put_together(n->names->by, text, together, &key);
+	}
 	row = sources_find_key(n->sources, &key);
-	if (!key.kernel_thread && cgroup && n->names && n->names->owner &&
-	    n->sources->row[row]->cgroup != cgroup && !n->sources->row[row]->owners)
+	if (cgroup && n->sources->row[row]->cgroup != cgroup && !n->sources->row[row]->owners)
 		source_owned(n->sources->row[row], cgroup, n->names->owner(n->names->ctx, cgroup));
 	return row;
 }

@@ -191,11 +191,11 @@ static bool take_machine(struct owner *o, struct part p, struct part above)
 static bool take_session(struct owner *o, struct part p)
 {
 	char number[16];
-	struct part slice = p;
+	struct part unit = p;
 	char *end;
 
 	if (cut_begin(&p, "user-") && cut_end(&p, ".slice")) {
-		copy(o->unit, sizeof(o->unit), slice);
+		copy(o->unit, sizeof(o->unit), unit);
 		copy(number, sizeof(number), p);
 		o->user = (uint32_t)strtoul(number, &end, 10);
 		o->user_known = p.len && !*end;
@@ -204,6 +204,7 @@ static bool take_session(struct owner *o, struct part p)
 	if (!o->user_known || !cut_begin(&p, "session-") || !cut_end(&p, ".scope"))
 		return false;
 	copy(o->session, sizeof(o->session), p);
+	copy(o->unit, sizeof(o->unit), unit);
 	return true;
 }
 
@@ -280,6 +281,42 @@ const char *owner_kind_name(enum owner_kind kind)
 	return names[kind];
 }
 
+#define SHORT_ID 12 /* digits of an id that docker and podman print */
+
+const char *owner_by_name(enum owner_by by)
+{
+	static const char *const names[] = {[BY_UNIT] = "unit",
+					    [BY_CONTAINER] = "container",
+					    [BY_POD] = "pod",
+					    [BY_MACHINE] = "machine"};
+
+	return names[by];
+}
+
+const char *owner_part(const struct owner *o, enum owner_by by, char buf[OWNER_TEXT])
+{
+	switch (by) {
+	case BY_UNIT:
+		if (owner_kind(o) == OWNER_UNIT || owner_kind(o) == OWNER_SESSION || !o->unit[0])
+			return o->unit;
+		snprintf(buf, OWNER_TEXT, "%s in %s", o->unit, owner_key(o));
+		return buf;
+	case BY_CONTAINER:
+		if (o->container_name[0])
+			return o->container_name;
+		snprintf(buf, OWNER_TEXT, "%.*s", SHORT_ID, o->container);
+		return buf;
+	case BY_POD:
+		return o->pod[0] ? o->pod : o->pod_uid;
+	case BY_MACHINE:
+		return o->machine;
+	case BY_THREAD:
+	case BY_COMM:
+		break;
+	}
+	return "";
+}
+
 const char *owner_key(const struct owner *o)
 {
 	switch (owner_kind(o)) {
@@ -298,8 +335,6 @@ const char *owner_key(const struct owner *o)
 	}
 	return "";
 }
-
-#define SHORT_ID 12 /* digits of an id that docker and podman print */
 
 char *owner_text(const struct owner *o, char buf[OWNER_TEXT])
 {

@@ -50,6 +50,16 @@ enum owner_kind {
 	OWNER_UNIT
 };
 
+/* Meaning of the rows of threads in a report. */
+enum owner_by {
+	BY_THREAD,
+	BY_COMM, /* all threads of one comm, the kernel's too */
+	BY_UNIT, /* from here on all threads of one owner; who has none stays a thread */
+	BY_CONTAINER,
+	BY_POD,
+	BY_MACHINE,
+};
+
 /* Reads a path below the root of the control groups, "/system.slice/nginx.service", and the lines
  * behind it: "container=NAME", "pod=NAMESPACE/NAME". Other lines are passed over. */
 void owner_read(struct owner *o, const char *text);
@@ -59,6 +69,9 @@ enum owner_kind owner_kind(const struct owner *o);
 /* The kind's word in files, "pod"; NULL: none. Static. */
 const char *owner_kind_name(enum owner_kind kind);
 
+/* The word for such a row, "unit"; NULL for threads, also those of one comm. Static. */
+const char *owner_by_name(enum owner_by by);
+
 /* Writes the words behind a thread's name in a report: "pod web/api-7f9 · container app",
  * "nginx.service", "session 3 of user 1000"; "" for OWNER_NONE. Not escaped. Returns buf. */
 #define OWNER_TEXT (3 * OWNER_NAME)
@@ -66,6 +79,11 @@ char *owner_text(const struct owner *o, char buf[OWNER_TEXT]);
 
 /* The same of what owner_read() takes. */
 char *owner_text_of(const char *text, char buf[OWNER_TEXT]);
+
+/* Name of a row of its threads: the unit, with the container or machine whose own it is, the
+ * container's name or short id, the pod's name or uid, the machine's; "": it is in none. The
+ * owner's own, or buf. */
+const char *owner_part(const struct owner *o, enum owner_by by, char buf[OWNER_TEXT]);
 
 /* The one name by which reports and labels put threads together: the pod, the container, the
  * machine, the session or the unit; "" for OWNER_NONE. The owner's own. */

@@ -52,8 +52,11 @@ const char *report_who(const struct source *s, char *buf, size_t len)
 		report_comm(s->name, s->kernel_thread, name, sizeof(name));
 	else
 		escape_text(s->name, sizeof(s->name), name, sizeof(name));
-	snprintf(buf, len, "%s%s%s", host ? "host: " : "", name,
-		 kind_id(kind, s->id, !name[0], id, sizeof(id)));
+	if (s->by >= BY_UNIT)
+		snprintf(buf, len, "%s %s", owner_by_name(s->by), name);
+	else
+		snprintf(buf, len, "%s%s%s", host ? "host: " : "", name,
+			 kind_id(kind, s->id, !name[0], id, sizeof(id)));
 	if (s->function) {
 		escape_text(s->function, SIZE_MAX, name, sizeof(name));
 		snprintf(buf + strlen(buf), len - strlen(buf), " > %s", name);

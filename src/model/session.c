@@ -162,6 +162,7 @@ struct session *session_new(const struct session_options *o)
 	s->real_time = o->view->run.real_time;
 	s->windows = o->view->run.windows;
 	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack, ask_owner};
+	s->names.by = o->names ? o->names->by : BY_THREAD;
 	s->nlanes = o->view->ncpus;
 	s->lane = calloc(s->nlanes, sizeof(*s->lane));
 	s->outside = outside_new(o->view, !o->view->run.traced   ? WORD_NOT_TRACED

@@ -134,7 +134,8 @@ static uint32_t hash_key(const struct source_key *k)
 static bool same_key(const struct source *s, const struct source_key *k)
 {
 	if (s->kind != k->kind || s->host_kind != k->host_kind || s->id != k->id ||
-	    s->kernel_thread != k->kernel_thread || s->rest || strcmp(s->name, k->name))
+	    s->kernel_thread != k->kernel_thread || s->by != k->by || s->rest ||
+	    strcmp(s->name, k->name))
 		return false;
 	return s->function == k->function ||
 	       (s->function && k->function && !strcmp(s->function, k->function));
@@ -187,7 +188,8 @@ void sources_index(struct sources *t)
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct source *s = t->row[i];
 		struct source_key k = {s->kind,          s->id, s->name, s->function,
-				       s->kernel_thread, 0,     s->word, s->host_kind};
+				       s->kernel_thread, 0,     s->word, s->host_kind,
+				       .by = s->by};
 
 		if (s->rest)
 			continue;
@@ -233,6 +235,7 @@ static uint32_t add_row(struct sources *t, const struct source_key *k)
 	s->kernel_thread = k->kernel_thread;
 	s->word = k->word;
 	s->host_kind = k->host_kind;
+	s->by = k->by;
 	s->group = k->kind == SOURCE_THREAD ? group_of(k) : 0;
 	s->serial = s->oldest = ++t->serial;
 	*find_slot(t, k) = 1 + t->count;

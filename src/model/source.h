@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include "base/hist.h"
 #include "model/kind.h"
+#include "model/owner.h"
 #include "model/asker.h"
 #include "model/slices.h"
 #include "model/word.h"
@@ -51,6 +52,7 @@ struct source {
 	bool owners;
 	bool kernel_thread; /* tells it apart: any thread may be called kswapd0 */
 	bool rest;          /* the row "(others)" of its kind */
+	enum owner_by by;   /* from BY_UNIT on the name is an owner's, and it has all threads */
 	const char *owner;
 	/* Net ns of each hiccup that it had a part in: how evenly they came. */
 	struct slices slices;
@@ -118,6 +120,7 @@ struct source_key {
 	enum own_word word;         /* no part of the key: it has its name or function */
 	enum source_kind host_kind; /* kind on the host of SOURCE_HOST; else 0 */
 	enum source_text text;      /* the name's; no part of the key */
+	enum owner_by by;
 };
 
 struct sources {

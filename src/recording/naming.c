@@ -189,7 +189,7 @@ void naming_redact(struct naming *n)
 	n->redact = true;
 }
 
-struct naming *naming_new(struct texts *texts)
+struct naming *naming_new(struct texts *texts, enum owner_by by)
 {
 	struct naming *n = calloc(1, sizeof(*n));
 
@@ -200,7 +200,7 @@ struct naming *naming_new(struct texts *texts)
 	n->bits = BITS_FIRST;
 	n->slot = calloc(1u << n->bits, sizeof(*n->slot));
 	n->names = (struct names){n,          name_irq,   name_affinity, name_symbol,
-				  name_stack, name_owner, .kept = true};
+				  name_stack, name_owner, .by = by,      .kept = true};
 	if (n->slot)
 		return n;
 	free(n);

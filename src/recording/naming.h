@@ -9,7 +9,8 @@
 
 struct naming;
 
-struct naming *naming_new(struct texts *texts); /* NULL: out of memory; `texts` must outlive it */
+/* NULL: out of memory; `texts` must outlive it. by: what rows of threads stand for. */
+struct naming *naming_new(struct texts *texts, enum owner_by by);
 void naming_free(struct naming *n);
 void naming_redact(struct naming *n); /* names that users chose go from here on */
 

@@ -140,7 +140,7 @@ static int prepare(struct recording *r, const char *path)
 {
 	view_text(r->view, ""); /* makes its texts */
 	r->texts = r->view->texts;
-	r->naming = r->texts ? naming_new(r->texts) : NULL;
+	r->naming = r->texts ? naming_new(r->texts, r->part.by) : NULL;
 	if (!r->naming)
 		return complain("out of memory");
 	if (take_head(r, path))

@@ -22,6 +22,7 @@ struct recording;
 struct part {
 	struct cpus cpus; /* empty: all */
 	const char *name; /* in messages; NULL: its path */
+	enum owner_by by; /* meaning of rows of threads */
 	bool spans;       /* record spans in accounts and the worst hiccups */
 	/* Shorter hiccups become short gaps, except a workload's windows; 0: all are hiccups. */
 	uint64_t threshold_ns;

@@ -31,6 +31,8 @@ void render_who(struct json *j, const struct source *s)
 		json_null(j, "kernel_thread");
 	else
 		json_bool(j, "kernel_thread", who.kernel_thread);
+	if (s->by)
+		json_string(j, "together", s->by == BY_COMM ? "comm" : owner_by_name(s->by));
 	if (!who.host_kind)
 		return;
 	json_string(j, "host_kind", who.host_kind);

@@ -275,6 +275,45 @@ static void test_numbers_are_filled_in(void **state)
 	assert_string_equal(several->advice, "bind its threads to cpu 0-2");
 }
 
+static struct source *add_owner(enum owner_by by, const char *name, const char *owner)
+{
+	struct source *s = add(SOURCE_THREAD, 0, name, NULL, 1);
+
+	s->by = by;
+	s->owner = owner;
+	return s;
+}
+
+/* systemctl is advised only for what this machine's systemd confines, by a name that means nothing
+ * to a shell. */
+static void test_owners(void **state)
+{
+	struct source *unit = add_owner(BY_UNIT, "a.service", "/system.slice/a.service");
+	struct source *inner =
+		add_owner(BY_UNIT, "c.service in web", "/lxc.payload.web/system.slice/c.service");
+	struct source *hostile = add_owner(BY_UNIT, "$(a).service", "/system.slice/$(a).service");
+	struct source *several = add_owner(BY_UNIT, "b.service", NULL);
+	struct source *pod = add_owner(BY_POD, "shop/api", "/kubepods/pod/x");
+
+	(void)state;
+	assert_cause(unit, "K34");
+	assert_string_equal(unit->advice, "bind its threads to cpu 0-2");
+	fact("run/tasks/0000", "1 1 S 400100 3 0 0 0-3 systemd\n");
+	fact("sys/fs/cgroup/cpuset.cpus.isolated", "3\n");
+	assert_cause(unit, "K34");
+	assert_string_equal(unit->advice,
+			    "systemctl set-property --runtime a.service AllowedCPUs=0-2");
+	assert_cause(inner, "K34");
+	assert_string_equal(inner->advice, "bind its threads to cpu 0-2");
+	assert_cause(hostile, "K34");
+	assert_string_equal(hostile->advice, "bind its threads to cpu 0-2");
+	assert_cause(several, "K34");
+	assert_string_equal(several->advice, "bind its threads to cpu 0-2");
+	assert_cause(pod, "K34");
+	assert_string_equal(pod->advice, "bind its threads to cpu 0-2");
+	facts_free(&v.facts);
+}
+
 /* A thread that has ended can neither be moved nor asked. */
 static void test_threads_that_have_ended(void **state)
 {
@@ -416,6 +455,7 @@ int main(void)
 		TEST(test_what_runs_beside),
 		TEST(test_who_asked),
 		TEST(test_numbers_are_filled_in),
+		TEST(test_owners),
 		TEST(test_threads_that_have_ended),
 		TEST(test_hostile_names_stay_out),
 		TEST(test_text_is_filled),

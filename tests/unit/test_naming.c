@@ -21,7 +21,7 @@ static int begin(void **state)
 {
 	(void)state;
 	texts = texts_new();
-	naming = texts ? naming_new(texts) : NULL;
+	naming = texts ? naming_new(texts, BY_THREAD) : NULL;
 	return naming ? 0 : -1;
 }
 

@@ -102,6 +102,39 @@ static void test_paths(void **state)
 	}
 }
 
+/* Rows that stand for all threads of an owner. */
+static void test_parts(void **state)
+{
+	static const struct {
+		const char *path, *unit, *container, *pod, *machine;
+	} rows[] = {
+		{"/system.slice/nginx.service", "nginx.service", "", "", ""},
+		{"/user.slice/user-1000.slice/session-3.scope", "session-3.scope", "", "", ""},
+		{"/docker/" ID "/system.slice/cron.service\ncontainer=web", "cron.service in web",
+		 "web", "", ""},
+		{"/docker/" ID, "", "0123456789ab", "", ""},
+		{"/kubepods/pod" UID "/" ID "\npod=shop/api-7f9\ncontainer=app", "", "app",
+		 "shop/api-7f9", ""},
+		{"/kubepods/burstable/pod" UID "/" ID, "", "0123456789ab", UID, ""},
+		{"/qemu.slice/100.scope", "", "", "", "100"},
+		{"/", "", "", "", ""},
+	};
+	char text[OWNER_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct owner o;
+
+		owner_read(&o, rows[i].path);
+		assert_string_equal(owner_part(&o, BY_UNIT, text), rows[i].unit);
+		assert_string_equal(owner_part(&o, BY_CONTAINER, text), rows[i].container);
+		assert_string_equal(owner_part(&o, BY_POD, text), rows[i].pod);
+		assert_string_equal(owner_part(&o, BY_MACHINE, text), rows[i].machine);
+		assert_string_equal(owner_part(&o, BY_THREAD, text), "");
+		assert_string_equal(owner_part(&o, BY_COMM, text), "");
+	}
+}
+
 /* Names of any length and bytes fit, cut; nothing is read beyond them. */
 static void test_long(void **state)
 {
@@ -129,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_long),
 	};
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Advice on all threads of an owner. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "audit/advise.h"
+#include "audit/checks.h"
+#include "audit/placeholders.h"
+
+/* True where systemd gives a unit its CPUs: it is pid 1, and the one hierarchy of cgroups has the
+ * controller cpuset (systemd.resource-control(5), AllowedCPUs=). */
+static bool systemd_confines(const struct view *v)
+{
+	const struct audit a = {.facts = &v->facts};
+	struct task init;
+
+	return init_task(&a, &init) && comm_is(&init, "systemd") &&
+	       facts_text(&v->facts, "sys/fs/cgroup/cpuset.cpus.isolated");
+}
+
+/* A unit inside of a container or a virtual machine belongs to another systemd. */
+static bool is_systemds(const char *text)
+{
+	struct owner o;
+
+	if (!text)
+		return false;
+	owner_read(&o, text);
+	return owner_kind(&o) == OWNER_UNIT || owner_kind(&o) == OWNER_SESSION;
+}
+
+struct cpus advise_others(const struct view *v)
+{
+	struct cpus rest = v->run.housekeeping;
+
+	cpus_sub(&rest, &v->run.cpus);
+	if (!cpus_empty(&rest))
+		return rest;
+	rest = v->host.online;
+	cpus_sub(&rest, &v->run.cpus);
+	return rest;
+}
+
+int advise_owner(const struct view *v, struct source *s)
+{
+	const struct cpus others = advise_others(v);
+	const struct placeholders f = {
+		.cpu = -1, .irq = -1, .housekeeping = &others, .comm = s->name};
+	const char *bind = "bind its threads to cpu {housekeeping}";
+	const char *confine = "systemctl set-property --runtime {comm} AllowedCPUs={housekeeping}";
+	const struct cause *c = cause_match("user", "*");
+
+	free(s->advice);
+	s->advice = NULL;
+	s->cause = c ? c->id : NULL;
+	if (s->by == BY_UNIT && is_systemds(s->owner) && systemd_confines(v) &&
+	    !placeholders_missing(confine, &f))
+		bind = confine;
+	if (placeholders_missing(bind, &f))
+		return 0;
+	s->advice = placeholders_fill(bind, &f);
+	return s->advice ? 0 : -ENOMEM;
+}
