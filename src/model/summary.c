@@ -146,6 +146,7 @@ static void add(struct view *v, uint32_t index, const struct account *a)
 			source->near_lost_ns += a->pieces[i].net_ns;
 	}
 	timeline_add(&c->timeline, a->start_ns, a->duration_ns, lost);
+	lengths_add(&c->lengths, a->duration_ns, lost);
 	for (int i = 0; i < WHOSE; i++)
 		c->whose_ns[i] += a->whose_ns[i];
 	c->whose_ns[WHOSE_KERNEL] += a->edge_ns;

@@ -264,6 +264,7 @@ void view_cut(struct view *v, uint32_t n)
 		cpu_clear(c);
 		sources_free(&c->sources);
 		hist_free(&c->hiccups);
+		lengths_free(&c->lengths);
 	}
 }
 

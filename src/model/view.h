@@ -16,6 +16,7 @@
 #include "model/series.h"
 #include "model/shown.h"
 #include "model/join.h"
+#include "model/lengths.h"
 #include "model/timeline.h"
 
 #define NOT_RECORDED  "not recorded" /* source of the time that lost records took */
@@ -94,6 +95,7 @@ struct cpu {
 	struct hist hiccups;
 	struct slices slices; /* slices of the hiccups */
 	struct timeline timeline;
+	struct lengths lengths; /* those of hiccups, by kind; none where probes added up */
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
 	uint64_t host_ns; /* see through.h; 0 where no host's recording was joined */
 	/* Time of a watched thread by cause; together attributed_ns + edge_ns. */

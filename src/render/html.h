@@ -83,7 +83,15 @@ void html_shares(const struct html *h, const uint64_t by_kind[TIMELINE_KINDS], u
 
 void html_series(const struct html *h);
 void html_series_histograms(const struct html *h);
+void html_legend(const struct html *h); /* the kinds that took time, with their colours */
 void html_timeline(const struct html *h);
+/* Draws the values of n distributions by percentile, a line each. */
+struct html_line {
+	char name[4 * LANE_NAME]; /* printable */
+	const struct hist *hist;
+	bool fine; /* ps */
+};
+void html_percentiles(const struct html *h, const struct html_line *line, uint32_t n);
 void html_histograms(const struct html *h);
 int html_sources(const struct html *h, uint32_t index);                  /* 0 or -ENOMEM */
 int html_group_sources(const struct html *h, const struct cpu_group *g); /* the same */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lengths of hiccups: a histogram for each CPU, lengths and counts both on log axes, so that one
- * hiccup of a millisecond shows beside a million of a microsecond. And the same of all values of a
- * workload's series, where those that the report explains stand out. */
+/* Lengths of hiccups: a histogram for each CPU, stacked by kind, lengths and counts both on log
+ * axes, so that one hiccup of a millisecond shows beside a million of a microsecond. And the same
+ * of all values of a workload's series, where those that the report explains stand out. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/escape.h"
 #include "base/units.h"
 #include "render/html.h"
 
@@ -17,7 +18,8 @@
 struct axes {
 	const struct html *h;
 	const struct hist *hist;
-	uint64_t per_ns;     /* values per nanosecond */
+	const struct lengths *lengths; /* with the time in them by kind; NULL: not known */
+	uint64_t per_ns;               /* values per nanosecond */
 	uint64_t beyond;     /* values from here on are explained; 0: none are set apart */
 	double low, octaves; /* log2 of the shortest length, and the extent of the axis */
 	double tallest;      /* largest count */
@@ -56,6 +58,54 @@ static void fill(struct axes *a)
 			a->tallest = a->bin[bin];
 	}
 	a->tallest *= 1.1;
+}
+
+/* The rows of the lengths are the bins. */
+static void fill_lengths(struct axes *a)
+{
+	const struct lengths *l = a->lengths;
+	double low = lengths_from(&l->row[0]);
+
+	a->low = log2(low > 1 ? low : 1);
+	a->octaves = fmax((log2(lengths_to(&l->row[l->n - 1])) - a->low) * 1.02, 0.5);
+	for (uint32_t i = 0; i < l->n; i++)
+		a->tallest = fmax(a->tallest, l->row[i].count);
+	a->tallest *= 1.1;
+}
+
+static unsigned part_of(const struct length_row *r, unsigned kinds, unsigned height)
+{
+	uint64_t below = 0, all = 0;
+
+	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
+		all += r->lost_ns[kind_legend[i]];
+		below += i < kinds ? r->lost_ns[kind_legend[i]] : 0;
+	}
+	return all ? height * ((double)below / (double)all) + 0.5 : 0;
+}
+
+/* A bar's kinds share its height as they share the time of its hiccups. */
+static void write_kind_bars(const struct axes *a, unsigned kind)
+{
+	FILE *out = a->h->out;
+	bool some = false;
+
+	for (const struct length_row *r = a->lengths->row; r < a->lengths->row + a->lengths->n;
+	     r++) {
+		unsigned height = HEIGHT * y_of(a, r->count) + 0.5, low = part_of(r, kind, height),
+			 high = part_of(r, kind + 1, height),
+			 x = fmax(WIDTH * x_of(a, lengths_from(r)), 0) + 0.5,
+			 to = WIDTH * (log2(lengths_to(r)) - a->low) / a->octaves + 0.5,
+			 width = to > x + 1 ? to - x : 1;
+
+		if (high == low)
+			continue;
+		fprintf(out, "%sM%u %uh%uv%uh-%uz", some ? "" : "<path d=\"", x, HEIGHT - high,
+			width, high - low, width);
+		some = true;
+	}
+	if (some)
+		fprintf(out, "\" class=\"kind k-%s\"/>\n", html_class(kind_legend[kind]));
 }
 
 static void write_bars(const struct axes *a, unsigned from, unsigned to, const char *class)
@@ -142,7 +192,10 @@ static void write_chart(struct axes *a, uint32_t index, const char *what)
 	double x;
 	int beyond;
 
-	fill(a);
+	if (a->lengths)
+		fill_lengths(a);
+	else
+		fill(a);
 	x = a->beyond ? x_of(a, a->beyond) : 1;
 	beyond = x <= 0 ? 0 : x >= 1 ? BINS : ceil(x * BINS);
 	fputs("<div class=\"chart\"><div class=\"counts\">", out);
@@ -153,8 +206,10 @@ static void write_chart(struct axes *a, uint32_t index, const char *what)
 		WIDTH, HEIGHT, what);
 	html_lane(out, a->h->view, index);
 	fputs("\">", out);
-	write_bars(a, 0, beyond, "");
-	write_bars(a, beyond, BINS, " beyond");
+	for (unsigned i = 0; i < TIMELINE_KINDS && a->lengths; i++)
+		write_kind_bars(a, i);
+	write_bars(a, 0, a->lengths ? 0 : beyond, "");
+	write_bars(a, beyond, a->lengths ? 0 : BINS, " beyond");
 	fputs("</svg>", out);
 	write_marker(a, 0, "median", hist_percentile(a->hist, 50));
 	write_marker(a, 1, "p99", hist_percentile(a->hist, 99));
@@ -171,6 +226,8 @@ static void write_histogram(const struct html *h, uint32_t index, struct axes *a
 	const struct cpu *c = &h->view->cpu[index];
 
 	*a = (struct axes){.h = h, .hist = &c->hiccups, .per_ns = 1};
+	if (c->lengths.n && c->lengths.count == c->hiccups.count)
+		a->lengths = &c->lengths;
 	fputs("<figure><figcaption><h3>", h->out);
 	html_one_of(h->out, h->view, index);
 	fputs("</h3> ", h->out);
@@ -195,6 +252,46 @@ static void write_series(const struct html *h, uint32_t index, const struct seri
 	write_chart(a, index, "how many values were how large");
 }
 
+/* All series of a CPU as lines. */
+static void series_percentiles(const struct html *h, uint32_t index)
+{
+	const struct cpu *c = &h->view->cpu[index];
+	struct html_line *line = calloc(c->nseries + 1, sizeof(*line));
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; line && k < c->nseries; k++) {
+		const struct series *s = &c->series[k];
+
+		if (!s->hist.count)
+			continue;
+		line[n].hist = &s->hist;
+		line[n].fine = s->fine;
+		escape_text(s->name, sizeof(s->name), line[n].name, sizeof(line[n].name));
+		n++;
+	}
+	html_percentiles(h, line, n);
+	free(line);
+}
+
+/* Hiccups of all CPUs as lines. */
+static void hiccup_percentiles(const struct html *h)
+{
+	struct html_line *line = calloc(h->view->ncpus + 1, sizeof(*line));
+	char lane[LANE_NAME];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; line && i < h->view->ncpus; i++) {
+		if (!h->view->cpu[i].hiccups.count || !group_detailed(h->view, i))
+			continue;
+		line[n].hist = &h->view->cpu[i].hiccups;
+		escape_text(view_lane(h->view, i, lane), SIZE_MAX, line[n].name,
+			    sizeof(line[n].name));
+		n++;
+	}
+	html_percentiles(h, line, n);
+	free(line);
+}
+
 void html_series_histograms(const struct html *h)
 {
 	struct axes *a = malloc(sizeof(*a));
@@ -205,10 +302,16 @@ void html_series_histograms(const struct html *h)
 	      "threshold on, where a value is an outlier and what follows explains it.</p>\n"
 	      "<div class=\"histograms\">\n",
 	      h->out);
-	for (uint32_t i = 0; i < h->view->ncpus; i++)
-		for (uint32_t k = 0; k < h->view->cpu[i].nseries && group_detailed(h->view, i); k++)
-			if (h->view->cpu[i].series[k].hist.count)
-				write_series(h, i, &h->view->cpu[i].series[k], a);
+	for (uint32_t i = 0; i < h->view->ncpus; i++) {
+		const struct cpu *c = &h->view->cpu[i];
+
+		if (!group_detailed(h->view, i))
+			continue;
+		for (uint32_t k = 0; k < c->nseries; k++)
+			if (c->series[k].hist.count)
+				write_series(h, i, &c->series[k], a);
+		series_percentiles(h, i);
+	}
 	fputs("</div>\n", h->out);
 	free(a);
 }
@@ -220,14 +323,18 @@ void html_histograms(const struct html *h)
 	if (!a)
 		return;
 	fprintf(h->out,
-		"<h2>How long %s were</h2>\n<p class=\"say\">How many were how long%s. Both axes "
-		"are logarithmic.</p>\n"
-		"<div class=\"histograms\">\n",
+		"<h2>How long %s were</h2>\n<p class=\"say\">How many were how long%s, on two "
+		"logarithmic axes. The colours share a bar’s height as the kinds share the time of "
+		"its %s: the tail shows who made it.</p>\n",
 		html_windows(h->view) ? "slow windows" : "hiccups",
-		html_windows(h->view) ? ", of those above the threshold" : "");
+		html_windows(h->view) ? ", of those above the threshold" : "",
+		html_windows(h->view) ? "windows" : "hiccups");
+	html_legend(h);
+	fputs("<div class=\"histograms\">\n", h->out);
 	for (uint32_t i = 0; i < h->view->ncpus; i++)
 		if (h->view->cpu[i].hiccups.count && group_detailed(h->view, i))
 			write_histogram(h, i, a);
+	hiccup_percentiles(h);
 	fputs("</div>\n", h->out);
 	free(a);
 }

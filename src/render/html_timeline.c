@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* When time was lost: a lane for each CPU with the lost share of each slot, stacked by kind, over
- * one axis of time. */
+ * one axis of time. The scale is logarithmic, so that base load and spikes both show. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "render/html_timeline.h"
 
 #define COLUMNS_ALL   8192 /* columns of all lanes of a file together */
+#define DECADES_MOST  1e5  /* extent of the scale, at most */
 #define COLUMNS_LEAST 64   /* columns of each lane, at least */
 #define HOVER_CPUS    8    /* files of more CPUs have no hover texts, which are most of the bytes */
 
@@ -41,19 +43,6 @@ double column_share(const struct column *c)
 	return share < 1 ? share : 1; /* a hiccup may stick out of the window */
 }
 
-/* Rounds up to 1, 2 or 5 times a power of ten. */
-static double round_up(double share)
-{
-	double top = 1e-9;
-
-	while (top * 10 < share)
-		top *= 10;
-	return top >= share       ? top
-	       : 2 * top >= share ? 2 * top
-	       : 5 * top >= share ? 5 * top
-				  : 10 * top;
-}
-
 uint64_t first_slot(const struct timeline_lane *l)
 {
 	return l->begin_ns >> l->timeline.slots.log2;
@@ -64,16 +53,51 @@ uint64_t last_slot(const struct timeline_lane *l)
 	return (l->end_ns - 1) >> l->timeline.slots.log2;
 }
 
-static void find_top(struct timeline_lane *l)
+/* Largest number of columns of a lane. */
+static uint32_t columns_of(const struct html *h)
 {
+	uint32_t n = COLUMNS_ALL / (h->ncpus ? h->ncpus : 1);
+
+	return n > TIMELINE_SLOTS ? TIMELINE_SLOTS : n > COLUMNS_LEAST ? n : COLUMNS_LEAST;
+}
+
+/* Takes the timeline of a CPU, as coarse as there is room for. */
+static void take_cpu(struct timeline_lane *l, uint32_t index)
+{
+	uint32_t wanted = columns_of(l->h);
+
+	l->timeline = l->h->view->cpu[index].timeline;
+	while (last_slot(l) - first_slot(l) >= wanted)
+		timeline_coarsen(&l->timeline);
+}
+
+/* One logarithmic scale for all lanes, whole decades from the least share to the largest. */
+static void find_scale(struct timeline_lane *l)
+{
+	double least = 1, most = 0;
 	struct column c;
 
-	l->top = 0;
-	for (uint64_t slot = first_slot(l); slot <= last_slot(l); slot++)
-		if (column_at(l, slot, &c) && column_share(&c) > l->top)
-			l->top = column_share(&c);
-	l->top = round_up(l->top);
-	l->top = l->top < 1 ? l->top : 1;
+	for (uint32_t i = 0; i < l->h->view->ncpus; i++) {
+		if (!group_detailed(l->h->view, i))
+			continue;
+		take_cpu(l, i);
+		for (uint64_t slot = first_slot(l); slot <= last_slot(l); slot++)
+			if (column_at(l, slot, &c)) {
+				least = fmin(least, column_share(&c));
+				most = fmax(most, column_share(&c));
+			}
+	}
+	l->top = fmin(pow(10, ceil(log10(fmax(most, 1e-8)) - 1e-9)), 1);
+	l->low = fmin(pow(10, floor(log10(fmax(least, 1e-9)) + 1e-9)), l->top / 10);
+	l->low = fmax(l->low, l->top / DECADES_MOST);
+}
+
+/* Place of a share on the scale, 0 to 1. */
+static double y_of(const struct timeline_lane *l, double share)
+{
+	double y = log(share / l->low) / log(l->top / l->low);
+
+	return y > 0 ? y : 0;
 }
 
 /* The heights of a column's kinds, in their order in kind_legend, add up to its own. */
@@ -83,7 +107,7 @@ static void heights(const struct timeline_lane *l, struct column *c,
 	uint64_t below = 0;
 	unsigned at = 0;
 
-	c->height = HEIGHT * column_share(c) / l->top + 0.5;
+	c->height = HEIGHT * y_of(l, column_share(c)) + 0.5;
 	c->height = c->height > LEAST ? c->height : LEAST;
 	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
 		unsigned top;
@@ -142,32 +166,35 @@ static void write_hover(const struct timeline_lane *l)
 	}
 }
 
-/* Largest number of columns of a lane. */
-static uint32_t columns_of(const struct html *h)
+/* A line for each decade; many narrow lanes have labels only at the ends. */
+static void write_decades(const struct timeline_lane *l)
 {
-	uint32_t n = COLUMNS_ALL / (h->ncpus ? h->ncpus : 1);
+	FILE *out = l->h->out;
 
-	return n > TIMELINE_SLOTS ? TIMELINE_SLOTS : n > COLUMNS_LEAST ? n : COLUMNS_LEAST;
+	fputs("<div class=\"decades\">", out);
+	for (double share = l->top; share > l->low * 0.5; share /= 10) {
+		bool inner = share < l->top * 0.5 && share > l->low * 5;
+
+		fprintf(out, "<span style=\"bottom:%.1f%%\"%s>", 100 * y_of(l, share),
+			inner ? " class=\"inner\"" : "");
+		html_share(out, (uint64_t)(share * 1e9 + 0.5), NSEC_PER_SEC);
+		fputs("</span>", out);
+	}
+	fputs("</div>", out);
 }
 
 static void write_lane(struct timeline_lane *l, uint32_t index)
 {
-	uint32_t wanted = columns_of(l->h);
-	const struct cpu *c = &l->h->view->cpu[index];
 	FILE *out = l->h->out;
 
 	fputs("<div class=\"lane\"><h3>", out);
 	html_one_of(out, l->h->view, index);
 	fputs("</h3><div class=\"plot\">", out);
-	if (c->hiccups.count) {
-		l->timeline = c->timeline;
-		while (last_slot(l) - first_slot(l) >= wanted)
-			timeline_coarsen(&l->timeline);
-		find_top(l);
-		fputs("<span class=\"top\">", out);
-		html_share(out, (uint64_t)(l->top * 1e9 + 0.5), NSEC_PER_SEC);
+	if (l->h->view->cpu[index].hiccups.count) {
+		take_cpu(l, index);
+		write_decades(l);
 		fprintf(out,
-			"</span>\n<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
+			"\n<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
 			"role=\"img\" aria-label=\"time lost over the run, by kind, of ",
 			WIDTH, HEIGHT);
 		html_lane(out, l->h->view, index);
@@ -196,7 +223,7 @@ void timeline_axis(const struct timeline_lane *l)
 	fputs("</div>\n", l->h->out);
 }
 
-static void write_legend(const struct html *h)
+void html_legend(const struct html *h)
 {
 	const struct view *s = h->view;
 	bool some[TIMELINE_KINDS] = {false};
@@ -250,12 +277,14 @@ void html_timeline(const struct html *h)
 		return;
 	}
 	timeline_range(l, h);
+	find_scale(l);
 	fprintf(h->out,
-		"<h2>%s</h2>\n<p class=\"say\">Share of each %s’s time, by kind. Each lane has its "
-		"own scale.</p>\n",
+		"<h2>%s</h2>\n<p class=\"say\">Share of each %s’s time, on one logarithmic scale "
+		"for all. The colours share a column’s height as the kinds share its "
+		"time.</p>\n",
 		html_windows(h->view) ? "When windows were long" : "When time was lost",
 		h->view->run.watch ? "thread" : "CPU");
-	write_legend(h);
+	html_legend(h);
 	fprintf(h->out, "<div class=\"lanes%s%s\">\n", h->ncpus > 8 ? " many" : "",
 		h->view->run.watch ? " threads" : "");
 	for (uint32_t i = 0; i < h->view->ncpus; i++)

@@ -14,7 +14,7 @@ struct timeline_lane {
 	const struct html *h;
 	uint64_t begin_ns, end_ns; /* range of the axis */
 	struct timeline timeline;
-	double top; /* top of the scale, as a share of time: 1 is all of it */
+	double low, top; /* ends of the scale, as shares of time: 1 is all of it */
 };
 
 /* The part of a slot on the axis. */

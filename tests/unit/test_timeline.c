@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "model/lengths.h"
 #include "model/timeline.h"
 
 #define MS    1000000ULL
@@ -130,6 +131,41 @@ static void test_growing(void **state)
 	}
 }
 
+/* Rows in order, each with the time by kind of the hiccups that belong to it, and none lost. */
+static void test_lengths(void **state)
+{
+	static const uint64_t durations[] = {92000, 300, 4800, 0, 4801, 1ULL << 63, 300, 5500, 7};
+	uint64_t count = 0, net = 0, edge = 0, all = 0;
+	struct lengths l = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+		uint64_t lost[TIMELINE_KINDS] = {
+			[SOURCE_IRQ] = durations[i] / 2, [TIMELINE_EDGE] = i};
+
+		lengths_add(&l, durations[i], lost);
+		all += durations[i] / 2;
+	}
+	assert_int_equal(l.count, 9);
+	assert_int_equal(l.n, 7); /* two of 300, 4800 with 4801 */
+	for (const struct length_row *r = l.row; r < l.row + l.n; r++) {
+		uint64_t in = 0;
+
+		assert_true(r == l.row || lengths_from(r) >= lengths_to(r - 1));
+		for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
+			in += durations[i] >= lengths_from(r) &&
+			      (double)durations[i] < lengths_to(r);
+		assert_int_equal(r->count, in);
+		count += r->count;
+		net += r->lost_ns[SOURCE_IRQ];
+		edge += r->lost_ns[TIMELINE_EDGE];
+	}
+	assert_int_equal(count, 9);
+	assert_true(net == all && edge == 36);
+	lengths_free(&l);
+	assert_int_equal(l.n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +174,7 @@ int main(void)
 		cmocka_unit_test_setup(test_long_hiccup, begin),
 		cmocka_unit_test_setup(test_growing, begin),
 		cmocka_unit_test_setup(test_longer_than_all, begin),
+		cmocka_unit_test(test_lengths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
