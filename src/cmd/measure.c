@@ -214,7 +214,8 @@ struct collect_options measure_collect(const struct measure *m)
 					.clock = m->clock,
 					.policy = m->sched.policy,
 					.priority = m->sched.priority,
-					.threshold_ns = m->threshold_ns};
+					.threshold_ns = m->threshold_ns,
+					.by = m->by};
 }
 
 /* ---- the end ---- */

@@ -17,6 +17,7 @@ struct measure {
 	struct {
 		int policy, priority;
 	} sched;
+	int by; /* enum owner_by */
 	bool quiet, no_trace, no_audit, clock;
 	/* The command ends by itself: housekeeping may share the measured CPUs where no other CPU
 	 * is left, as it always may without tracing. */

@@ -89,6 +89,17 @@ const struct opt output_opts[] = {
 	{0},
 };
 
+/* enum owner_by */
+const struct opt_choice output_bys[] = {
+	{"thread", "one thread; of many with one comm, some"},
+	{"comm", "all threads of one comm"},
+	{"unit", "all user threads of a systemd unit; who is in none stands alone, as below"},
+	{"container", "all user threads of a container"},
+	{"pod", "all user threads of a Kubernetes pod"},
+	{"machine", "all threads of a virtual machine"},
+	{0},
+};
+
 /* enum series_style */
 const struct opt_choice percentile_sets[] = {
 	{"short", "up to 99.9"},

@@ -34,7 +34,15 @@ extern const struct opt_choice text_or_json[];    /* for commands that have no o
 extern const struct opt output_opts[];            /* for a struct output: -f, -o, --stacks */
 extern const struct opt output_file_opts[];       /* for a const char *, the path: -o alone */
 extern const struct opt_choice percentile_sets[]; /* enum series_style */
+extern const struct opt_choice output_bys[];      /* enum owner_by */
 extern const struct opt series_opts[]; /* for a struct output, for reports of workloads */
+
+/* The row of --by: `field` is the offset of an int, an enum owner_by. */
+#define OUTPUT_BY(field)                                                                           \
+	{                                                                                          \
+		0, "by", "WHAT", "what a row of threads stands for", field, opt_set_choice,        \
+			.choices = OPT_CHOICES(output_bys), .preset = "thread"                     \
+	}
 
 /* Setter of a const char *: "-" is standard output, NULL. */
 int output_set_path(const char *text, void *field, const struct opt *row, char *why, size_t whylen);

@@ -56,17 +56,6 @@ static int set_top(const char *text, void *field, const struct opt *row, char *w
 	return 0;
 }
 
-/* enum owner_by */
-static const struct opt_choice bys[] = {
-	{"thread", "one thread; of many with one comm, some"},
-	{"comm", "all threads of one comm"},
-	{"unit", "all user threads of a systemd unit; who is in none stands alone, as below"},
-	{"container", "all user threads of a container"},
-	{"pod", "all user threads of a Kubernetes pod"},
-	{"machine", "all threads of a virtual machine"},
-	{0},
-};
-
 static const struct opt report_opts[] = {
 	{.include = output_opts, .offset = FIELD(output)},
 	{.include = series_opts, .offset = FIELD(output)},
@@ -82,8 +71,7 @@ static const struct opt report_opts[] = {
 	 FIELD(shown.kinds), set_kind},
 	{0, "source", "GLOB", "show only sources whose name or function matches, like 'kworker/*'",
 	 FIELD(shown.source), opt_set_string},
-	{0, "by", "WHAT", "what a row of threads stands for", FIELD(by), opt_set_choice,
-	 .choices = OPT_CHOICES(bys), .preset = "thread"},
+	OUTPUT_BY(FIELD(by)),
 	{0, "top", "N", "how many sources of each CPU to show", FIELD(shown.top), set_top,
 	 .preset = "as many as the format has room for"},
 	{0, "rank", NULL,

@@ -35,6 +35,7 @@ struct options {
 static const struct opt run_opts[] = {
 	{.include = measure_report_opts, .offset = FIELD(measure)},
 	{.include = output_opts, .offset = FIELD(output)},
+	OUTPUT_BY(FIELD(measure.by)),
 	{'r', "record", "FILE", "also record the run in FILE, for culprit report and diff",
 	 FIELD(record), output_set_file},
 	{0, "force", NULL, "overwrite a recording that exists", FIELD(force), .needs = "record",

@@ -106,8 +106,7 @@ static int set_group(const char *text, void *field, const struct opt *row, char 
 
 static const struct opt watch_opts[] = {
 	{'p', "pid", "PID",
-	 "watch all threads of this process, also those that it starts later; may be given several "
-	 "times",
+	 "watch all threads of this process, also later ones; may be given several times",
 	 FIELD(threads.tgid), set_id},
 	{0, "tid", "TID", "watch this thread; may be given several times", FIELD(threads.tid),
 	 set_id},
@@ -135,14 +134,14 @@ static const struct opt watch_opts[] = {
 	{0, "syscalls", NULL, "also watch system calls: their time on the CPU",
 	 FIELD(threads.syscalls)},
 	{0, "sums", NULL,
-	 "let the kernel add up what takes their time, by CPU: no event leaves it, and nobody "
-	 "reads "
-	 "meanwhile; single losses, who asked and whose time it was are then not known",
+	 "let the kernel add up what takes their time, by CPU: no event leaves it; single losses, "
+	 "who asked and whose time it was are then not known",
 	 FIELD(sums)},
 	{'H', "housekeeping", "CPUS", "the CPUs on which culprit runs",
 	 FIELD(command.measure.housekeeping), opt_set_cpus, .preset = "all CPUs but those of -c"},
 	{'q', "quiet", NULL, "print no progress line", FIELD(command.measure.quiet)},
 	{.include = output_opts, .offset = FIELD(command.output)},
+	OUTPUT_BY(FIELD(command.measure.by)),
 	{.include = workload_record_opts, .offset = FIELD(command)},
 	{.include = limits_opts, .offset = FIELD(command.limits)},
 	{.include = limits_stop_on_opts,
@@ -347,7 +346,8 @@ static int run(struct options *o, struct view *v)
 				   .pid = may_come(&o->threads) ? 0 : o->threads.tgid[0],
 				   .cpus = c->measure.cpus,
 				   .housekeeping = c->measure.housekeeping,
-				   .threshold_ns = c->measure.threshold_ns};
+				   .threshold_ns = c->measure.threshold_ns,
+				   .by = c->measure.by};
 	struct live live = {.measure = &c->measure,
 			    .engine = o->sums ? &sums_engine : &watch_engine,
 			    .engine_options = &wo,

@@ -20,6 +20,7 @@ struct collect_options {
 	const struct workload *workload; /* runs in the samplers instead of spinning; NULL: spin */
 	const void *workload_options;    /* passed to the workload */
 	uint64_t threshold_ns;           /* 0: from each CPU's own loop */
+	enum owner_by by;                /* meaning of rows of threads */
 };
 
 /* open: pins this process, loads and attaches the probes, starts the samplers, learns each CPU's

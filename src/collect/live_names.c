@@ -145,7 +145,7 @@ static const char *name_owner(void *ctx, uint32_t group)
 	return owners_text(n->owners, group);
 }
 
-struct live_names *live_names_new(struct probes *probes)
+struct live_names *live_names_new(struct probes *probes, enum owner_by by)
 {
 	struct live_names *n = calloc(1, sizeof(*n));
 
@@ -166,7 +166,8 @@ struct live_names *live_names_new(struct probes *probes)
 				  .irq_affinity = name_irq_affinity,
 				  .symbol = name_symbol,
 				  .stack = name_stack,
-				  .owner = name_owner};
+				  .owner = name_owner,
+				  .by = by};
 	return n;
 }
 

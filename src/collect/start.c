@@ -263,11 +263,11 @@ static int attach_probes(struct collect *c)
 }
 
 /* Late, because our own programs are symbols, too. */
-static int read_names(struct collect *c)
+static int read_names(struct collect *c, const struct collect_options *o)
 {
 	if (!c->probes)
 		return 0;
-	c->names = live_names_new(c->probes);
+	c->names = live_names_new(c->probes, o->by);
 	if (!c->names)
 		return complain("out of memory");
 	c->view->run.symbols_hidden = live_names_hidden(c->names);
@@ -289,7 +289,7 @@ static int start_all(struct collect *c, const struct collect_options *o)
 		return -1;
 	settled = c->probes ? now_ns() + SETTLE_NS : 0;
 	samplers_tell(c, SAMPLER_LEARN);
-	if (read_names(c) || learn(c) || open_session(c))
+	if (read_names(c, o) || learn(c) || open_session(c))
 		return -1;
 	if (now_ns() < settled)
 		nap(settled - now_ns());

@@ -15,6 +15,7 @@ struct watch_options {
 	struct cpus cpus;         /* CPUs on which the threads may run */
 	struct cpus housekeeping; /* for this process; empty: it stays where it is */
 	uint64_t threshold_ns;    /* shorter losses are left out */
+	enum owner_by by;         /* meaning of rows of threads */
 };
 
 extern const struct engine watch_engine;

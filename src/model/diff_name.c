@@ -60,10 +60,10 @@ void diff_name(const struct source *s, bool keep_cpus, char name[DIFF_NAME])
 
 	if (!s->name[0] && !s->rest && (kind == SOURCE_IRQ || kind == SOURCE_VECTOR))
 		snprintf(name, DIFF_NAME, "%u", s->id);
-	else if (s->kind == SOURCE_THREAD &&
+	else if (s->kind == SOURCE_THREAD && s->by < BY_UNIT &&
 		 (worker_name(s->name, keep_cpus, name) || numbered_name(s->name, name)))
 		return;
-	else if (s->kind == SOURCE_THREAD && !keep_cpus && slash && slash[1] &&
+	else if (s->kind == SOURCE_THREAD && s->by < BY_UNIT && !keep_cpus && slash && slash[1] &&
 		 !slash[1 + digits(slash + 1)])
 		snprintf(name, DIFF_NAME, "%.*s/*", (int)(slash - s->name), s->name);
 	else if (!strcmp(s->name, OTHERS_NAME) && !s->rest)

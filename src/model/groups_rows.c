@@ -32,8 +32,8 @@ void group_star(char *name)
 void group_name(const struct source *s, char *name)
 {
 	diff_name(s, false, name);
-	if ((s->kind == SOURCE_IRQ || s->kind == SOURCE_THREAD) && !s->rest && !strchr(name, '*') &&
-	    s->name[0])
+	if ((s->kind == SOURCE_IRQ || s->kind == SOURCE_THREAD) && s->by < BY_UNIT && !s->rest &&
+	    !strchr(name, '*') && s->name[0])
 		group_star(name);
 }
 

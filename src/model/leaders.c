@@ -84,13 +84,15 @@ static bool same_function(const char *a, const char *b)
 static bool in_group(const struct group *g, const struct source *s, const char *name)
 {
 	return g->first->kind == s->kind && g->first->kernel_thread == s->kernel_thread &&
-	       !strcmp(g->name, name) && same_function(g->first->function, s->function);
+	       g->first->by == s->by && !strcmp(g->name, name) &&
+	       same_function(g->first->function, s->function);
 }
 
 static bool is_own(const struct leader *l, const struct group *g)
 {
 	return g->first->kind == l->kind && g->first->kernel_thread == l->kernel_thread &&
-	       !strcmp(g->name, l->name) && same_function(g->first->function, l->function);
+	       g->first->by == l->by && !strcmp(g->name, l->name) &&
+	       same_function(g->first->function, l->function);
 }
 
 /* Adds the rows of a lane to g[n]; serial: that of its newest source before. Returns how many there
@@ -195,6 +197,7 @@ static void begin_series(struct leader *l, const struct group *g)
 {
 	*l = (struct leader){.kind = g->first->kind,
 			     .kernel_thread = g->first->kernel_thread,
+			     .by = g->first->by,
 			     .function = g->first->function};
 	memcpy(l->name, g->name, sizeof(l->name));
 	if (g->seen) /* the source is in the rest so far */

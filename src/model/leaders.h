@@ -33,6 +33,7 @@ struct leader_sums {
 struct leader {
 	enum source_kind kind;
 	bool kernel_thread;
+	enum owner_by by;
 	char name[DIFF_NAME];
 	const char *function, *cause; /* names of the first of them */
 	struct leader_sums sum;       /* since it has this series */

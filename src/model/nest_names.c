@@ -27,15 +27,26 @@ static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 	return row;
 }
 
-/* Puts a thread into the row of all of its comm, or of its owner where it has one. Its
- * name is then in `together`. */
+/* The name of such a row: a pod's tells the most at its end. */
+static void put_name(const char *name, char together[SOURCE_NAME])
+{
+	size_t len = strlen(name);
+
+	if (len < SOURCE_NAME)
+		memcpy(together, name, len + 1);
+	else
+		snprintf(together, SOURCE_NAME, "%.*s...%s", SOURCE_NAME / 2 - 4, name,
+			 name + len - SOURCE_NAME / 2);
+}
+
+/* Changes the key to that of the row of all threads of its comm, or of its owner where it has one.
+ * The name is then in `together`. */
 static void put_together(enum owner_by by, const char *text, char together[SOURCE_NAME],
 			 struct source_key *key)
 {
 	char whole[OWNER_TEXT];
 	struct owner owner;
 	const char *name;
-	size_t len;
 
 	if (by == BY_COMM) {
 		key->id = 0;
@@ -47,25 +58,35 @@ static void put_together(enum owner_by by, const char *text, char together[SOURC
 	name = owner_part(&owner, by, whole);
 	if (!*name)
 		return;
-	len = strlen(name);
-	if (len < SOURCE_NAME)
-		memcpy(together, name, len + 1);
-	else /* a pod's name tells the most at its end */
-		snprintf(together, SOURCE_NAME, "%.*s...%s", SOURCE_NAME / 2 - 4, name,
-			 name + len - SOURCE_NAME / 2);
+	put_name(name, together);
 	key->id = key->process = 0;
 	key->name = together;
 	key->text = TEXT_ANY;
 	key->by = by;
 }
 
+uint32_t nest_thread(struct nest *n, struct source_key *key, uint32_t cgroup)
+{
+	char together[SOURCE_NAME];
+	const struct source *s;
+	uint32_t row;
+
+	if (key->kernel_thread || !n->names || !n->names->owner)
+		cgroup = 0;
+	if (n->names && n->names->by)
+		put_together(n->names->by, cgroup ? n->names->owner(n->names->ctx, cgroup) : NULL,
+			     together, key);
+	row = sources_find_key(n->sources, key);
+	s = n->sources->row[row];
+	if (cgroup && s->cgroup != cgroup && !s->owners)
+		source_owned(n->sources->row[row], cgroup, n->names->owner(n->names->ctx, cgroup));
+	return row;
+}
+
 static uint32_t thread_source(struct nest *n, const struct record *r, const char *function,
 			      enum own_word word)
 {
 	char name[sizeof(r->name) + 1];
-	const char *text = NULL;
-	char together[SOURCE_NAME];
-	uint32_t cgroup = OWNER_CGROUP(r->owner), row;
 	struct source_key key = {.kind = SOURCE_THREAD,
 				 .id = r->id,
 				 .name = name,
@@ -77,16 +98,7 @@ static uint32_t thread_source(struct nest *n, const struct record *r, const char
 	name[sizeof(r->name)] = 0;
 	key.kernel_thread = r->flags & RECORD_KTHREAD || !r->id; /* idle has no flag before 5.14 */
 	key.process = r->arg;
-	if (key.kernel_thread || !n->names || !n->names->owner)
-		cgroup = 0;
-	if (n->names && n->names->by) {
-		text = cgroup ? n->names->owner(n->names->ctx, cgroup) : NULL;
-		put_together(n->names->by, text, together, &key);
-	}
-	row = sources_find_key(n->sources, &key);
-	if (cgroup && n->sources->row[row]->cgroup != cgroup && !n->sources->row[row]->owners)
-		source_owned(n->sources->row[row], cgroup, n->names->owner(n->names->ctx, cgroup));
-	return row;
+	return nest_thread(n, &key, OWNER_CGROUP(r->owner));
 }
 
 static uint32_t syscall_source(struct nest *n, uint32_t number)

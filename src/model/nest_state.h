@@ -85,6 +85,9 @@ void nest_account_gaps(struct nest *n, uint64_t end_ns);
 
 /* ---- nest_names.c ---- */
 
+/* The row of a thread's key, which may become that of all threads of its comm or owner. cgroup: the
+ * number of its control group; 0: not known. */
+uint32_t nest_thread(struct nest *n, struct source_key *key, uint32_t cgroup);
 /* The row of the sources that this record's time goes to while it runs the function, or what the
  * word says instead; NULL, WORD_NONE: none. */
 uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,

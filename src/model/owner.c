@@ -285,7 +285,8 @@ const char *owner_kind_name(enum owner_kind kind)
 
 const char *owner_by_name(enum owner_by by)
 {
-	static const char *const names[] = {[BY_UNIT] = "unit",
+	static const char *const names[] = {[BY_COMM] = "comm",
+					    [BY_UNIT] = "unit",
 					    [BY_CONTAINER] = "container",
 					    [BY_POD] = "pod",
 					    [BY_MACHINE] = "machine"};

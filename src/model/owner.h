@@ -69,7 +69,7 @@ enum owner_kind owner_kind(const struct owner *o);
 /* The kind's word in files, "pod"; NULL: none. Static. */
 const char *owner_kind_name(enum owner_kind kind);
 
-/* The word for such a row, "unit"; NULL for threads, also those of one comm. Static. */
+/* The word for such a row, "unit"; NULL for BY_THREAD. Static. */
 const char *owner_by_name(enum owner_by by);
 
 /* Writes the words behind a thread's name in a report: "pod web/api-7f9 · container app",

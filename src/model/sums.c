@@ -51,14 +51,9 @@ static uint32_t source_of_threads(struct nest *n, const struct sum *s)
 				 .name = name,
 				 .function = nest_symbol(n, s->function),
 				 .kernel_thread = s->what & SUM_KTHREAD};
-	uint32_t group = s->what & SUM_OWNERS || key.kernel_thread ? 0 : OWNER_CGROUP(s->owner),
-		 row;
 
 	memcpy(name, s->name, sizeof(s->name));
-	row = sources_find_key(n->sources, &key);
-	if (group && n->names && n->names->owner)
-		source_owned(n->sources->row[row], group, n->names->owner(n->names->ctx, group));
-	return row;
+	return nest_thread(n, &key, s->what & SUM_OWNERS ? 0 : OWNER_CGROUP(s->owner));
 }
 
 static uint32_t source_of(struct nest *n, const struct sum *row, const struct sum *s)

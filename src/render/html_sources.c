@@ -103,14 +103,14 @@ static void write_row(const struct html *h, const struct report_row *r, char *no
 }
 
 /* The sources of a CPU, or of CPUs that are alike. */
-struct owner {
+struct sources_of {
 	const struct html *h;
 	const struct sources *sources; /* NULL: of a group */
 	const struct cpu_group *group;
 	struct report_rows rows;
 };
 
-static void write_table(const struct owner *o, uint32_t from, uint32_t to, const char *caption)
+static void write_table(const struct sources_of *o, uint32_t from, uint32_t to, const char *caption)
 {
 	FILE *out = o->h->out;
 
@@ -150,7 +150,7 @@ static uint32_t count_large(const struct report_rows *rows)
 	return rows->n - n < FOLD_LEAST ? rows->n : n;
 }
 
-static void write_tables(struct owner *o, const char *caption)
+static void write_tables(struct sources_of *o, const char *caption)
 {
 	uint32_t large = count_large(&o->rows), small = o->rows.n - large;
 
@@ -170,7 +170,7 @@ static void write_tables(struct owner *o, const char *caption)
 
 int html_sources(const struct html *h, uint32_t index)
 {
-	struct owner o = {.h = h, .sources = &h->view->cpu[index].sources};
+	struct sources_of o = {.h = h, .sources = &h->view->cpu[index].sources};
 	char merged[REPORT_TEXT], lane[LANE_NAME], caption[4 * LANE_NAME];
 
 	if (report_rows(h->view, index, 0, &o.rows))
@@ -185,7 +185,7 @@ int html_sources(const struct html *h, uint32_t index)
 int html_group_sources(const struct html *h, const struct cpu_group *g)
 {
 	char cpus[REPORT_CPUS], caption[REPORT_CPUS + 40];
-	struct owner o = {.h = h, .group = g};
+	struct sources_of o = {.h = h, .group = g};
 
 	if (report_group_rows(h->view, g, 0, &o.rows))
 		return -ENOMEM;

@@ -32,7 +32,7 @@ void render_who(struct json *j, const struct source *s)
 	else
 		json_bool(j, "kernel_thread", who.kernel_thread);
 	if (s->by)
-		json_string(j, "together", s->by == BY_COMM ? "comm" : owner_by_name(s->by));
+		json_string(j, "together", owner_by_name(s->by));
 	if (!who.host_kind)
 		return;
 	json_string(j, "host_kind", who.host_kind);

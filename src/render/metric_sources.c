@@ -11,6 +11,8 @@ static void write_source(struct metrics *m, const struct family *f, uint32_t i, 
 	metric_label(m, "source", name);
 	metric_label(m, "kernel_thread",
 		     l && l->kind == SOURCE_THREAD ? l->kernel_thread ? "true" : "false" : NULL);
+	if (l && l->by)
+		metric_label(m, "together", owner_by_name(l->by));
 	metric_label(m, "function", l ? l->function : NULL);
 	metric_label(m, "cause", l ? l->cause : NULL);
 	metric_value(m, number, f->seconds);
