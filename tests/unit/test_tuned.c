@@ -124,7 +124,7 @@ static void as_markup(void **state)
 {
 	(void)state;
 	render(SHEET_MARKDOWN);
-	has("\\<a\\>\\|\\\\x1b\\[1m\\`b \\[812\\]");
+	has("\\<a\\>|\\\\x1b\\[1m\\`b \\[812\\]");
 	has("\n## Kept\n\n| fix ");
 	free(out);
 	render(SHEET_HTML);
