@@ -65,7 +65,7 @@ $(O)/.setup-lab: tools/setup Makefile
 
 # Tools that do the same as a part of culprit, or that it uses. Without them `make check` skips the
 # tests that need them, and says so.
-PEERS	:= rt-tests stress-ng librsvg2-bin gnuplot-nox
+PEERS	:= rt-tests stress-ng librsvg2-bin gnuplot-nox python3-yaml
 $(O)/.setup-peers: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(PEERS) && touch $@
 
@@ -82,6 +82,11 @@ $(O)/.setup-promtool: $(O)/.setup-readers
 		dpkg-deb --fsys-tarfile prometheus_*.deb | \
 		tar -xO ./usr/bin/promtool > promtool && \
 		chmod +x promtool && rm prometheus_*.deb && touch $(@F)
+
+# tuned's own reader of profiles, without the service that its package would start.
+$(O)/tuned:
+	$(Q)mkdir -p $(O) && cd $(O) && apt-get download -qq -o APT::Sandbox::User=root tuned && \
+		dpkg-deb -x tuned_*.deb tuned.new && rm tuned_*.deb && mv tuned.new tuned
 
 # WERROR=1, which `make check` sets, turns warnings into errors, but only with versions that were
 # tried: Debian 12's and 13's. Newer ones warn of more, which must not end anybody's build.
@@ -333,6 +338,7 @@ JOBS	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool
+	-$(Q)$(MAKE) --no-print-directory $(O)/tuned
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-peers
 	$(Q)$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest $(O)/bench unit-tests \
 		$(if $(FUZZ_LIB),$(FUZZ))

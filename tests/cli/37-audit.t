@@ -11,8 +11,10 @@ import resource
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 
+import lib
 from lib import (CULPRIT, Result, culprit, done, is_, need_bpf, ok, online, parse_cpus,
                  pick_target, read, run_json, skip)
 
@@ -401,13 +403,33 @@ with Root() as root:
 
 
 def tuned_profile(path):
-    """tuned.conf as tuned reads it (tuned/profiles/loader.py); its own reader where it is there."""
+    """tuned.conf as tuned reads it (tuned/profiles/loader.py)."""
     c = configparser.ConfigParser(delimiters=("=",), inline_comment_prefixes=("#",), strict=False,
                                   interpolation=None)
     c.optionxform = str
     with open(os.path.join(path, "tuned.conf")) as f:
         c.read_file(f)
     return {name: dict(c[name]) for name in c.sections()}
+
+
+TUNED = os.path.join(lib.BUILD, "tuned/usr/lib/python3/dist-packages")
+BY_TUNED = """
+import json, sys
+from tuned.profiles import factory, loader, locator, merger, variables
+known = variables.Variables()
+whole = loader.Loader(locator.Locator([sys.argv[1]]), factory.Factory(), merger.Merger(), None,
+                      known).load(sys.argv[2])
+print(json.dumps({n: [u.type, {k: known.expand(v) if isinstance(v, str) else v
+                           for k, v in u.options.items()}]
+                  for n, u in whole.units.items()}))
+"""
+
+
+def by_tuned(path):
+    """Its units {name: [plugin, {option: value}]}, as tuned's own reader takes them."""
+    r = subprocess.run([sys.executable, "-c", BY_TUNED, *os.path.split(path)], capture_output=True,
+                       text=True, env=dict(os.environ, PYTHONPATH=TUNED))
+    return json.loads(r.stdout) if not r.returncode else r.stderr
 
 
 def lines_in_files(play, files):
@@ -481,6 +503,17 @@ else:
         is_([words, profile["bootloader"]["cmdline_culprit"]],
             ["isolcpus=managed_irq,domain,3\n", "+isolcpus=managed_irq,domain,3"],
             "the boot parameters, in one line and in tuned's")
+        if os.path.isdir(TUNED):
+            units, at = by_tuned(os.path.join(root.path, "profile")), profile
+            want = {name: {k: v.replace("${isolated_cores}", "3") for k, v in at[name].items()}
+                    for name in at if name not in ("main", "variables")}
+            want["script"]["script"] = [os.path.join(root.path, "profile/script.sh")]
+            is_({n: u[1] for n, u in units.items()}, want, "tuned's own reader takes all of it")
+            is_([t for t, _ in units.values() if not
+                 os.path.exists(os.path.join(TUNED, f"tuned/plugins/plugin_{t}.py"))], [],
+                "tuned: each part goes to a plugin that it has")
+        else:
+            skip("tuned's own reader", "its package is not there (make check fetches it)")
         syntax = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True)
         begin, end = script.split("stop() {")
         ok(syntax.returncode == 0 and rows["rps"]["fix"] in begin and rows["rps"]["undo"] in end
