@@ -129,6 +129,21 @@ static bool find_symbol(const char *name, char *module, size_t len)
 	return found;
 }
 
+/* Finds a system call of the running kernel, by the name of what it calls: SYSCALL_DEFINE of the
+ * kernel's include/linux/syscalls.h, and its machines' asm/syscall_wrapper.h. */
+static bool find_call(const char *name)
+{
+	static const char *const before[] = {"__x64_", "__arm64_", "__riscv_", ""};
+	char symbol[128], module[128];
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]) && !found; i++) {
+		snprintf(symbol, sizeof(symbol), "%ssys_%.64s", before[i], name);
+		found = find_symbol(symbol, module, sizeof(module));
+	}
+	return found;
+}
+
 /* Finds a running thread of this name; *kernel: it is one of the kernel's. */
 static bool find_thread(const char *name, bool *kernel)
 {
@@ -185,6 +200,10 @@ static void ask_machine(struct meaning *m)
 		snprintf(m->note, sizeof(m->note),
 			 "a %s with this name runs here: this entry is about any of them",
 			 kernel ? "thread of the kernel" : "program");
+	} else if (!m->cause && find_call(name)) {
+		m->cause = cause_match("word", "syscall");
+		snprintf(m->note, sizeof(m->note), "%.100s is a system call of the running kernel",
+			 name);
 	} else if (!m->cause || !m->note[0] || !find_symbol(name, module, sizeof(module))) {
 		return;
 	}

@@ -15,7 +15,6 @@
 #include "collect/host.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
-#define TOO_EARLY   "ended before the window opened: nothing was measured"
 
 /* "1.2 h of 1 d · 1,234 hiccups · worst 38.2 us" */
 static void describe_progress(const struct view *v, uint64_t elapsed_ns, uint64_t duration_ns,
@@ -182,6 +181,12 @@ static void confine(const struct live *l)
 }
 
 /* Runs from the window's begin to its end. */
+static int too_early(const struct live *l)
+{
+	complain("ended before the window opened: nothing was measured");
+	return l->too_early ? l->too_early : EXIT_ERROR;
+}
+
 static int run_window(struct live *l, struct recorder *recorder)
 {
 	struct cpus isolated;
@@ -193,11 +198,8 @@ static int run_window(struct live *l, struct recorder *recorder)
 		return EXIT_ERROR;
 	if (l->flight && flight_prepare(l->flight, l->view))
 		return EXIT_ERROR;
-	if (measure_await_begin(l->measure)) {
-		if (measure_stop)
-			complain(TOO_EARLY);
-		return EXIT_ERROR;
-	}
+	if (measure_await_begin(l->measure))
+		return measure_stop ? too_early(l) : EXIT_ERROR;
 	if (l->engine->begin(l->run))
 		return EXIT_ERROR;
 	if (l->flight)
@@ -287,7 +289,7 @@ int live_run(struct live *l)
 	if (l->run)
 		code = run_window(l, recorder);
 	else if (measure_stop)
-		complain(TOO_EARLY);
+		code = too_early(l);
 	if (l->run)
 		l->engine->close(l->run);
 	if (l->limits)

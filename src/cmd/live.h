@@ -30,6 +30,8 @@ struct live {
 	/* record_to gets the last seconds, and only when a trigger is pulled; NULL: all of it */
 	const struct flight_options *last;
 	long signal_pid; /* to which the flight recorder's signals go by default; 0: none */
+	/* Exit code when a signal comes before the window opens; 0: EXIT_ERROR. */
+	int too_early;
 	/* The command has the terminal: messages wait for the end of the window. */
 	bool full_screen;
 	struct recorder_stats stats; /* figures of the recording, set at the end */

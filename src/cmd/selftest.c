@@ -131,6 +131,7 @@ static int measure_noise(struct noisy_window *w, const struct measure *measure, 
 			    .engine_options = &co,
 			    .view = w->view,
 			    .keeps = trace ? 0 : RIGHTS_ALL, /* another measurement follows */
+			    .too_early = EXIT_INCOMPLETE,
 			    .ctx = w,
 			    .begin = begin,
 			    .hiccup = take_hiccup,
@@ -263,7 +264,7 @@ static int selftest(struct options *o, const struct host *host)
 		code = measure_noise(&w[1], &o->measure, true, all);
 	else if (code == EXIT_OK)
 		code = EXIT_INCOMPLETE;
-	if (code == EXIT_OK || (code == EXIT_INCOMPLETE && w[1].noisy))
+	if (code == EXIT_OK || (code == EXIT_INCOMPLETE && w[1].view->run.started_ns))
 		code = judge(o, &t, w);
 	for (int i = 0; i < 2; i++) {
 		noisy_end(w[i].noisy);

@@ -179,6 +179,7 @@ static int measure(struct trial *r)
 			    .force = true,
 			    .keeps = r->again ? RIGHTS_ALL : RIGHTS_OF_KNOBS | RIGHTS_OF_FILES,
 			    .ctx = r,
+			    .too_early = EXIT_INCOMPLETE,
 			    .begin = begin,
 			    .step = step,
 			    .end = end};
@@ -223,6 +224,7 @@ int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns, st
 			    .engine_options = &co,
 			    .view = v,
 			    .keeps = RIGHTS_ALL, /* another measurement follows */
+			    .too_early = EXIT_INCOMPLETE,
 			    .ctx = &look,
 			    .begin = goal ? begin_goal : NULL,
 			    .hiccup = goal ? hear_goal : NULL,

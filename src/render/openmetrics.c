@@ -289,7 +289,10 @@ static const struct family families[] = {
 	 "Records that are missing: names may be missing then", OF_CPU(counts.lost),
 	 .single = true},
 	{"culprit_join_mismatches", COUNTER, false,
-	 "Hiccups whose timestamps and records disagree: should be 0", OF_CPU(counts.mismatches)},
+	 "Records whose timestamps and place among the others disagree; with watch --sums net "
+	 "times "
+	 "that came out below 0, and count as 0: should be 0",
+	 OF_CPU(counts.mismatches)},
 	{"culprit_recursion_misses", COUNTER, false,
 	 "Times that a probe was left out inside another; those of all CPUs stand with the first",
 	 .write = write_misses},

@@ -7,6 +7,7 @@
  *   CPU 3 steal   the hypervisor's steal clock, read every 200 ms; a reading stands at the next
  *                 hiccup
  *   CPU 3 latency counters of a workload's series: the length of an outlier while it lasts, else 0
+ *   CPU 3 latency p99 of 5,969 (and median, p90, ...): all values that the window has, as a level
  *   CPU 3 frequency   each change in the window
  *   CPU 0 asks    who asked for a span, with an arrow to it. The time of the request is not
  *                 recorded: it stands where the span begins
@@ -382,7 +383,7 @@ static int end(void *state)
 	int err;
 
 	for (uint32_t i = 0; i < t->view->ncpus; i++)
-		perfetto_frequency(t, i);
+		perfetto_window(t, i);
 	for (uint32_t i = 0; i < t->view->ncpus; i++)
 		emit_steal(t, i, t->view->run.started_ns + t->view->cpu[i].observed_ns);
 	err = ferror(t->out) ? -EIO : 0;

@@ -19,6 +19,7 @@ enum {
 
 /* Units of counters */
 #define UNIT_NS  "ns"
+#define UNIT_PS  "ps"
 #define UNIT_KHZ "kHz"
 
 /* Ids of interned names: event names */
@@ -98,8 +99,9 @@ uint64_t perfetto_row(struct trace *t, uint32_t index, const struct account *a);
 /* Writes the value of a counter from then on; track: without the run's number. */
 void perfetto_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t value);
 
-/* Writes all changes of a CPU's frequency, on a track of their own. */
-void perfetto_frequency(struct trace *t, uint32_t index);
+/* Writes counters of a CPU's whole window: all changes of its frequency; of each series the
+ * percentiles of all values, as levels. */
+void perfetto_window(struct trace *t, uint32_t index);
 
 /* Writes what comes before the first hiccup: clocks, host, all names known by then, tracks. */
 void perfetto_head(struct trace *t);

@@ -181,7 +181,7 @@ void perfetto_head(struct trace *t)
 	emit_tracks(t);
 }
 
-void perfetto_frequency(struct trace *t, uint32_t index)
+static void emit_frequency(struct trace *t, uint32_t index)
 {
 	const struct cpu *c = &t->view->cpu[index];
 	char name[32];
@@ -193,4 +193,36 @@ void perfetto_frequency(struct trace *t, uint32_t index)
 		       name);
 	for (uint32_t i = 0; i < c->khz.n; i++)
 		perfetto_value(t, TRACK_KHZ + index, c->khz.row[i].at_ns, c->khz.row[i].khz);
+}
+
+static void emit_levels(struct trace *t, uint32_t index)
+{
+	static const struct {
+		const char *name;
+		double percentile;
+	} levels[] = {{"median", 50}, {"p90", 90}, {"p99", 99}, {"p99.9", 99.9}, {"max", 100}};
+	const struct cpu *c = &t->view->cpu[index];
+	char series[4 * SERIES_NAME + 8], name[sizeof(series) + 64], count[32];
+
+	for (uint32_t i = 0; i < c->nseries; i++) {
+		const struct series *s = &c->series[i];
+
+		escape_text(s->name, sizeof(s->name), series, sizeof(series));
+		for (size_t k = 0; s->hist.count && k < sizeof(levels) / sizeof(levels[0]); k++) {
+			uint64_t track = TRACK_ROW + t->more++;
+
+			snprintf(name, sizeof(name), "CPU %u %s %s of %s", c->number, series,
+				 levels[k].name, format_count(s->hist.count, count, sizeof(count)));
+			perfetto_track(t, track, TRACK_ROOT, t->view->ncpus + 1 + index,
+				       s->fine ? UNIT_PS : UNIT_NS, name);
+			perfetto_value(t, track, t->view->run.started_ns,
+				       hist_percentile(&s->hist, levels[k].percentile));
+		}
+	}
+}
+
+void perfetto_window(struct trace *t, uint32_t index)
+{
+	emit_frequency(t, index);
+	emit_levels(t, index);
 }

@@ -44,6 +44,13 @@ for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
         is_((values[0::2], set(values[1::2])),
             ([h["duration_ns"] for h in jsonl(lines.out)], {0}),
             "a series' counter has each outlier's length while it lasts")
+        of = json.loads(culprit("report", path(file), "-f", "json").out)["cpus"][0]["series"]
+        series = next(s for s in of if s["name"] == "latency")
+        is_([counters.get(f"CPU 3 latency {name} of {series['count']}", [])
+             for name in ("median", "p90", "p99", "p99.9", "max")],
+            [[(5_000_000_000, series[key])] for key in ("p50_ns", "p90_ns", "p99_ns", "p999_ns",
+                                                        "max_ns")],
+            "and all its values are there, as levels over the window")
         is_([v for _, v in counters.get("CPU 3 frequency", [])], [1200000, 3400000, 1200000],
             "each change of the CPU's frequency is on its counter")
     if file == "guest.rec":

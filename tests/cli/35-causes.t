@@ -216,6 +216,7 @@ ok(r.rc == 0 and all(c["id"] in r.out for c in book) and "Tick and timers\n  T01
    "as text by group", r.out, r.err)
 ok(max(map(len, r.out.splitlines())) <= 100, "in 100 columns")
 for name, cause in (("vmstat_update", "K01"), ("k01", "K01"), ("TIMER", "S01"), ("LOC", "T01"),
+                    ("getppid", "F08"),
                     ("local_timer", "T01"),
                     ("kworker/u8:2", "K09"), ("nvme7q3", "I02"), ("ipi_mb", "P11"),
                     ("local_timer > tick_nohz_handler", "T01"),

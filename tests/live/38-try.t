@@ -141,6 +141,11 @@ try:
         ok(wait_for(lambda: not os.path.exists(f"/proc/{pid}"), 5)
            and os.listdir(place) == [], f"{number.name}: nothing is left", os.listdir(place))
 
+    for command in (("try", FIX, "-d", "4s"), ("tune", "--look", "1s", "-d", "4s", "-n", "1")):
+        r = lib.interrupted_early(*command, "-q", *AT)
+        ok(r.rc == 3 and back(0) and os.listdir(place) == [],
+           f"{command[0]}: interrupted before anything is measured, it was cut short", r)
+
     proc = begun()
     os.kill(guardian(proc.pid), signal.SIGKILL)
     ok(back(), "the guardian is killed: it is back")

@@ -336,6 +336,19 @@ def on_terminal(*args, lines=0, columns=0, **env):
     return out.decode(errors="replace").replace("\r\n", "\n")
 
 
+def interrupted_early(*args):
+    """culprit's Result, which a Ctrl-C reaches as soon as it listens to it: before its window
+    opens, or, where this test may not run for a while, soon after."""
+    proc = spawn(*args)
+    while proc.poll() is None:
+        caught = re.search(r"^SigCgt:\s*(\w+)", read(f"/proc/{proc.pid}/status"), re.M)
+        if caught and int(caught[1], 16) >> (signal.SIGINT - 1) & 1:
+            proc.send_signal(signal.SIGINT)
+            break
+        time.sleep(0.001)
+    return finish(proc, READY_MAX_S)
+
+
 def starved(r):
     """Whether culprit says that its samplers, or those of them that have to run at once, had no CPU
     for ten seconds: the machine has left nothing to judge."""
@@ -350,6 +363,10 @@ def ready_file():
         yield os.path.join(directory, "ready")
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def policy(pid):
+    return os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK
 
 
 def await_ready(proc, path):
