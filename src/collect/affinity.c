@@ -70,3 +70,25 @@ int stay_on(const struct cpus *set)
 	setpriority(PRIO_PROCESS, 0, -15);
 	return err;
 }
+
+/* Priority of the reader: that of threaded interrupts (kernel/irq/manage.c: sched_set_fifo), which
+ * programs with a real-time priority usually stay below. */
+#define READER_PRIORITY 50
+
+void reader_rise(struct reader_priority *p)
+{
+	struct sched_param param = {.sched_priority = READER_PRIORITY};
+
+	p->policy = sched_getscheduler(0);
+	if (p->policy < 0 || (p->policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO ||
+	    sched_getparam(0, &p->param))
+		return;
+	p->risen = !sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+}
+
+void reader_sink(struct reader_priority *p)
+{
+	if (p->risen) /* the flag stays: to take it away needs a right that has gone */
+		sched_setscheduler(0, p->policy | SCHED_RESET_ON_FORK, &p->param);
+	p->risen = false;
+}

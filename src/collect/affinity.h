@@ -3,6 +3,8 @@
 #ifndef CULPRIT_AFFINITY_H
 #define CULPRIT_AFFINITY_H
 
+#include <sched.h>
+
 #include "base/cpus.h"
 
 /* keeps this process on these CPUs, with little delay; 0, or -1 with the reason said */
@@ -15,5 +17,18 @@ int move_to(unsigned cpu);
 /* The kernel lets a process run anywhere when the last CPU that it may run on goes offline. Moves
  * this one back to `set` when it has, or else to any CPUs but `targets`. True: it had. */
 bool stay_off(const struct cpus *set, const struct cpus *targets);
+
+/* Priority of this process, which reads the rings, before the window. */
+struct reader_priority {
+	int policy;
+	struct sched_param param;
+	bool risen; /* true while it has a better one */
+};
+
+/* Other threads on the housekeeping CPUs, those with a real-time priority too, must not keep this
+ * process from the rings for longer than the rings hold. Where a better priority is not allowed, it
+ * stays as it is. */
+void reader_rise(struct reader_priority *p);
+void reader_sink(struct reader_priority *p); /* takes that priority back */
 
 #endif

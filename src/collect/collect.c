@@ -55,7 +55,8 @@ static int begin(void *run)
 {
 	struct collect *c = run;
 
-	collect_rise(c);
+	if (c->probes)
+		reader_rise(&c->reader);
 	if (window_open(c))
 		return -1;
 	for (uint32_t i = 0; i < c->ntargets; i++) {
@@ -191,7 +192,7 @@ void collect_close(void *run)
 			waitpid(t->pid, NULL, 0);
 		}
 	}
-	collect_sink(c);
+	reader_sink(&c->reader);
 	probes_close(c->probes);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		sampler_shm_free(c->target[i].shm);

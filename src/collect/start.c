@@ -18,10 +18,7 @@
 #include "model/summary.h"
 #include "collect/counter.h"
 
-/* Priority of the reader: that of threaded interrupts (kernel/irq/manage.c: sched_set_fifo), which
- * programs with a real-time priority usually stay below. */
-#define READER_PRIORITY 50
-#define SETTLE_NS       (100 * NSEC_PER_MSEC) /* after attaching: the kernel still has to tidy up */
+#define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: the kernel still has to tidy up */
 
 /* Gives this process a higher priority than real-time samplers where these have all CPUs: else
  * nobody could stop them. */
@@ -38,27 +35,6 @@ static int rise_above(const struct collect_options *o)
 				"needs CAP_SYS_NICE (run with sudo)",
 				strerror(errno));
 	return 0;
-}
-
-/* Other threads on the housekeeping CPUs, those with a real-time priority too, must not keep this
- * process from the rings for longer than the rings hold. Where a better priority is not allowed, it
- * stays as it is. */
-void collect_rise(struct collect *c)
-{
-	struct sched_param param = {.sched_priority = READER_PRIORITY};
-
-	c->policy = sched_getscheduler(0);
-	if (!c->probes || c->policy < 0 || (c->policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO ||
-	    sched_getparam(0, &c->param))
-		return;
-	c->risen = !sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
-}
-
-void collect_sink(struct collect *c)
-{
-	if (c->risen) /* the flag stays: to take it away needs a right that has gone */
-		sched_setscheduler(0, c->policy | SCHED_RESET_ON_FORK, &c->param);
-	c->risen = false;
 }
 
 static void learn_record(void *ctx, uint32_t i, const struct record *r)

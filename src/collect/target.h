@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "collect/affinity.h"
 #include "collect/closure.h"
 #include "collect/collect.h"
 #include "collect/live_names.h"
@@ -69,9 +70,7 @@ struct collect {
 	bool counter, want_intervals;
 	struct engine_hooks hooks;
 	bool began, ended;
-	int policy; /* policy of this process before the window */
-	struct sched_param param;
-	bool risen;               /* true while it has a better one, in the window */
+	struct reader_priority reader;
 	struct session *session;  /* from learning on */
 	uint64_t steal_read_ns;   /* when the steal clocks were read last */
 	struct live_names *names; /* NULL without probes */
@@ -109,9 +108,6 @@ void window_abandon(struct collect *c);
 /* ---- start.c ---- */
 
 void *collect_open(const void *options, const struct engine_hooks *hooks, struct view *view);
-
-void collect_rise(struct collect *c); /* gives this process a better priority on its CPUs */
-void collect_sink(struct collect *c); /* takes that priority back */
 
 /* ---- samplers.c ---- */
 

@@ -49,6 +49,7 @@ struct live_watch {
 	struct steal steal;
 	uint64_t lost_before, misses_before, begin_ns, looked_ns; /* for CPUs that are gone */
 	struct reports *reports;                                  /* the program's own */
+	struct reader_priority reader;
 	bool ended;
 };
 
@@ -127,6 +128,7 @@ static void close_watch(void *run)
 {
 	struct live_watch *w = run;
 
+	reader_sink(&w->reader);
 	reports_free(w->reports);
 	choice_free(w->choice);
 	probes_close(w->probes);
@@ -218,11 +220,22 @@ static bool read_until(struct live_watch *w, uint64_t ns)
 	return n < BATCH;
 }
 
+/* Rises where none of the watched threads can run: it must take no time from these. */
+static void rise(struct live_watch *w)
+{
+	struct cpus both = w->options.housekeeping;
+
+	cpus_and(&both, &w->options.cpus);
+	if (!cpus_empty(&w->options.housekeeping) && cpus_empty(&both))
+		reader_rise(&w->reader);
+}
+
 static int begin(void *run)
 {
 	struct live_watch *w = run;
 	struct timespec nap = {0, SETTLE_NS};
 
+	rise(w);
 	nanosleep(&nap, NULL);
 	w->begin_ns = w->view->run.started_ns = now_ns();
 	format_iso_time(clock_ns(CLOCK_REALTIME), w->view->run.started);
@@ -313,6 +326,7 @@ static void end(void *run)
 
 		c->ran_steal_known = steal_rise(&w->steal, &c->ran_on, &c->ran_steal_ns);
 	}
+	reader_sink(&w->reader);
 	session_finish(w->session);
 	count(w, end);
 }

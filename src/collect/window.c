@@ -140,5 +140,5 @@ void window_close(struct collect *c)
 	if (c->probes)
 		probes_gate(c->probes, false);
 	read_all(c);
-	collect_sink(c);
+	reader_sink(&c->reader);
 }

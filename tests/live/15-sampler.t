@@ -41,8 +41,7 @@ def look(sampler):
     held = stays_open(sampler), os.getpriority(os.PRIO_PROCESS, sampler)
     reader = int(lib.read(f"/proc/{sampler}/stat").rpartition(")")[2].split()[1])
     time.sleep(0.2)
-    return *held, (os.sched_getscheduler(reader) & ~os.SCHED_RESET_ON_FORK,
-                   os.sched_getparam(reader).sched_priority)
+    return *held, (lib.policy(reader), os.sched_getparam(reader).sched_priority)
 
 
 report, (held, nice, reader) = while_measuring(look)

@@ -177,6 +177,7 @@ with program("spin") as p:
         time.sleep(0.3)  # both have run
         children = lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()
         where = {pid: os.sched_getaffinity(pid) for pid in (proc.pid, *map(int, children))}
+        apart = lib.policy(proc.pid)
         os.killpg(proc.pid, signal.SIGINT)
         r = lib.finish(proc, 10)
     ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == set(p.tids),
@@ -627,8 +628,10 @@ for name, honest, f in forged:
 
 with program("late") as p:
     proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file",
-                     os.path.join(place, "r2"))
+                     os.path.join(place, "r2"), "-H", ",".join(map(str, sorted(lib.ALLOWED))))
     lib.await_ready(proc, os.path.join(place, "r2"))
+    is_((apart, lib.policy(proc.pid)), (os.SCHED_FIFO, os.SCHED_OTHER),
+        "culprit has a real-time priority only where no watched thread runs")
     p.proc.kill()
     p.proc.wait()
     r = lib.finish(proc, 15)
