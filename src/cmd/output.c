@@ -81,6 +81,10 @@ const struct opt output_opts[] = {
 	{0, "stacks", NULL,
 	 "in text: print the kernel stacks from which IPIs, wakeups and work were asked for",
 	 FIELD(stacks)},
+	{0, "chart", NULL,
+	 "in text: draw how long hiccups were, or what a workload measured: by percentile, and as "
+	 "bars",
+	 FIELD(chart)},
 	{0, "all", NULL, "in text and Markdown: every CPU by itself, also those that are alike",
 	 FIELD(all)},
 	{0, "metrics-per", "WHAT", "in metrics, what has series of its own", FIELD(metrics_per),
@@ -130,9 +134,11 @@ int output_open(struct output *o)
 	int err;
 
 	o->file = stdout;
-	if ((o->stacks || o->series_given) && o->format != FORMAT_TEXT)
+	if ((o->stacks || o->chart || o->series_given) && o->format != FORMAT_TEXT)
 		return complain("%s works only with -f text: leave it out with -f %s",
-				o->stacks ? "--stacks" : "--percentiles",
+				o->stacks  ? "--stacks"
+				: o->chart ? "--chart"
+					   : "--percentiles",
 				format_of(o)->choice.name);
 	if (o->values && strcmp(format_of(o)->choice.name, "hgrm") &&
 	    strcmp(format_of(o)->choice.name, "hlog"))
@@ -324,6 +330,7 @@ void output_ready(struct output *o, struct render_options *r)
 {
 	*r = (struct render_options){.width = 100,
 				     .stacks = o->stacks,
+				     .chart = o->chart,
 				     .all = o->all,
 				     .metrics_per = o->metrics_per,
 				     .series = o->series,

@@ -14,7 +14,7 @@
 struct output {
 	int format; /* index into formats */
 	const char *path;
-	bool stacks, all;
+	bool stacks, chart, all;
 	int metrics_per; /* enum metrics_per */
 	bool metrics;    /* makes metrics beside the report */
 	int series;      /* enum series_style */

@@ -51,7 +51,7 @@ static const struct opt_choice axes[] = {
 	{"x", ""},
 	{"y", ""},
 	{"xy", ""},
-	{"none", "which leaves off what lies far to the right"},
+	{"none", ""},
 	{0}};
 
 static const struct opt plot_opts[] = {
@@ -69,8 +69,8 @@ static const struct opt plot_opts[] = {
 	 .why = "belongs to the picture"},
 	{0, "percentiles", NULL,
 	 "draw the values by percentile: the axis of the tail, 90 %, 99 %, 99.9 %, ... as far as "
-	 "there are values",
-	 FIELD(percentiles), .needs = "output", .why = "belongs to the picture"},
+	 "there are values; without -o, in the terminal",
+	 FIELD(percentiles)},
 	{0, "surface", NULL,
 	 "draw how the values spread over time, as a heat map for each file (gnuplot: a surface): "
 	 "values of a series that were longer than the recording's threshold; if several series "
@@ -86,6 +86,7 @@ static const struct opt plot_opts[] = {
 static const struct opt_example plot_examples[] = {
 	{"culprit plot before.rec after.rec", "their percentiles, and their histograms as bars"},
 	{"culprit plot before.rec after.rec -o both.svg", "their histograms in one picture"},
+	{"culprit plot before.rec after.rec --percentiles", "and their tails, in the terminal"},
 	{"culprit plot before.rec after.rec --percentiles -o tail.html",
 	 "their tails: what 99 % or 99.99 % of the values do not exceed"},
 	{"culprit plot before.rec --surface -o when.html", "which lengths came at what time"},

@@ -24,7 +24,7 @@ static const struct measure_range buckets_range = {4, 1024};
 const struct opt style_opts[] = {
 	{0, "style", "TOOL", "use the columns, units and default threshold of another tool",
 	 FIELD(style), opt_set_choice, .choices = OPT_CHOICES(style_names), .preset = "culprit",
-	 .excludes = "format,stacks,all", .why = "prints in a form of its own"},
+	 .excludes = "format,stacks,chart,all", .why = "prints in a form of its own"},
 	{0, "raw", "PREFIX",
 	 "write each hiccup of a CPU in a line of the file PREFIX.CPU, as sysjitter does",
 	 FIELD(raw), opt_set_string},

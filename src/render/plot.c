@@ -13,11 +13,7 @@
 #include "base/table.h"
 #include "base/units.h"
 
-/* A linear axis ends a little behind this percentile, or at a number of medians: otherwise one long
- * wait would leave nothing to see. */
-#define TAIL    99.9
-#define MEDIANS 10
-#define SPREAD  100 /* largest by least: with more an axis is logarithmic */
+#define SPREAD 100 /* largest by least: with more an axis is logarithmic */
 
 /* ---- values over time ---- */
 
@@ -86,17 +82,10 @@ static void find_range(const struct plot *p, struct plot_bins *b)
 	b->low_ns = INFINITY;
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		const struct plot_file *f = &p->file[i];
-		double tail = fmin(plot_percentile(f, TAIL) * 1.1,
-				   MEDIANS * plot_percentile(f, 50)),
-		       max = plot_ns(f, f->hist.max), min = plot_ns(f, f->hist.min);
-
 		if (!f->hist.count)
 			continue;
-		if (p->log_x)
-			tail = max * 1.05;
-		b->low_ns = fmin(b->low_ns, min);
-		b->high_ns = fmax(b->high_ns, fmin(tail, max * 1.02));
-		b->longest_ns = fmax(b->longest_ns, max);
+		b->low_ns = fmin(b->low_ns, plot_ns(f, f->hist.min));
+		b->high_ns = fmax(b->high_ns, plot_ns(f, f->hist.max) * (p->log_x ? 1.05 : 1.02));
 	}
 	if (!(b->high_ns > 0)) {
 		b->low_ns = 1;
@@ -202,8 +191,6 @@ int plot_bins(const struct plot *p, struct plot_bins *b)
 			       high = plot_ns(f, hist_highest(&f->hist, k) + 1);
 
 			low = fmax(low, plot_ns(f, f->hist.min));
-			if (low >= b->high_ns)
-				b->beyond += hist_at(&f->hist, k);
 			spread(b->share[i], bin_at(p, b, low),
 			       fmax(bin_at(p, b, high), bin_at(p, b, low) + 1e-6),
 			       100.0 * hist_at(&f->hist, k) / f->hist.count);
@@ -289,6 +276,8 @@ void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out)
 	}
 	table_print(t, out, colour);
 	table_free(t);
+	if (p->percentiles)
+		plot_braille(p, width, out);
 	plot_bars(p, width, out);
 }
 
@@ -309,7 +298,6 @@ void plot_json(const struct plot *p, FILE *out)
 	for (unsigned k = 0; k <= PLOT_BINS; k++)
 		json_double(&j, NULL, plot_bin_ns(p, &b, k), 3);
 	json_end(&j);
-	json_u64(&j, "beyond", b.beyond);
 	json_array(&j, "files");
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		json_object(&j, NULL);

@@ -55,6 +55,9 @@ void plot_gnuplot(const struct plot *p, FILE *out);
 void plot_json(const struct plot *p, FILE *out); /* schema culprit.plot/1 */
 void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out); /* with bars */
 void plot_bars(const struct plot *p, unsigned width, FILE *out);
+/* By percentile, each line with its letter, which plot_bars writes, too. */
+void plot_braille(const struct plot *p, unsigned width, FILE *out);
+#define PLOT_LETTER(i) ((i) < 26 ? (char)('a' + (i)) : '+')
 
 /* ---- shared by all forms ---- */
 
@@ -65,8 +68,6 @@ struct plot_bins {
 	double low_ns, high_ns;     /* range of the axis */
 	double (*share)[PLOT_BINS]; /* shares of each file; owned */
 	double least, most;         /* range of the shares that are not 0 */
-	uint64_t beyond;            /* values to the right of the axis, and the longest */
-	double longest_ns;
 };
 
 int plot_bins(const struct plot *p, struct plot_bins *b); /* 0 or -ENOMEM */

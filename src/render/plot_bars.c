@@ -3,8 +3,8 @@
  * files. Heights are the root of the share, so that a tail shows beside the bulk.
  *
  *                      |100 us                 |1 ms
- *     ▂▃▄▅▆▆▇▇██▇▅▃▃▃▂▂▂▂▂▂▂▂▁ ▂▂▁   ▁ ▂▂▁▁▂▂▁▂▁▂▂▂▂▁▂▂▂  ▃ ▂▂▁▂ ▁  before.rec
- *     ▃▄▆▇████▇▆▃▃▂▂▂▂▂▂▁▁▁      ▁ ▁    ▁                           after.rec
+ *     ▂▃▄▅▆▆▇▇██▇▅▃▃▃▂▂▂▂▂▂▂▂▁ ▂▂▁   ▁ ▂▂▁▁▂▂▁▂▁▂▂▂▂▁▂▂▂  ▃ ▂▂▁▂ ▁  a  before.rec
+ *     ▃▄▆▇████▇▆▃▃▂▂▂▂▂▂▁▁▁      ▁ ▁    ▁                           b  after.rec
  */
 #include <math.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void write_decades(double low, double span, unsigned columns, FILE *out)
 void plot_bars(const struct plot *p, unsigned width, FILE *out)
 {
 	static const char *const bar[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	unsigned columns = width > BARS + 16 ? BARS : width - 16;
+	unsigned columns = width > BARS + 19 ? BARS : width - 19;
 	double low = INFINITY, high = 0, span, share[BARS];
 	char text[512];
 
@@ -74,8 +74,8 @@ void plot_bars(const struct plot *p, unsigned width, FILE *out)
 		for (unsigned k = 0; k < columns; k++)
 			fputs(bar[(unsigned)(most > 0 ? ceil(8 * sqrt(share[k] / most)) : 0)], out);
 		escape_text(p->file[i].name, SIZE_MAX, text, sizeof(text));
-		text[text_fit(text, width - columns - 4)] = '\0';
-		fprintf(out, "  %s\n", text);
+		text[text_fit(text, width - columns - 7)] = '\0';
+		fprintf(out, "  %c  %s\n", PLOT_LETTER(i), text);
 	}
 	fputs("  (heights: the root of how many, each file by itself)\n", out);
 }

@@ -198,7 +198,7 @@ static void histograms(const struct plot *p, FILE *out)
 	struct plot_bins b;
 	double top = 48 + LINE * p->nfiles + 12;
 	struct axis x, y;
-	char text[160], count[32], longest[32];
+	char text[160];
 
 	if (plot_bins(p, &b))
 		return;
@@ -218,14 +218,6 @@ static void histograms(const struct plot *p, FILE *out)
 	snprintf(text, sizeof(text), "share of a file's values in each of %d %s", PLOT_BINS,
 		 p->log_x ? "steps of the same ratio" : "steps");
 	svg_label(LEFT, y.from + 44, "small", text, out);
-	if (b.beyond) {
-		snprintf(text, sizeof(text),
-			 "%s values lie to the right of this, up to %s (all with a logarithmic "
-			 "axis)",
-			 format_count(b.beyond, count, sizeof(count)),
-			 plot_time(b.longest_ns, longest, sizeof(longest)));
-		svg_label(WIDTH - RIGHT, y.from + 44, "small y", text, out);
-	}
 	fputs("</svg>\n", out);
 	plot_bins_free(&b);
 }

@@ -18,6 +18,7 @@ enum series_style { SERIES_SHORT, SERIES_WIDE, SERIES_LONG };
 struct render_options {
 	bool colour;     /* escape sequences for a terminal */
 	bool stacks;     /* kernel stacks of the askers, in text */
+	bool chart;      /* distributions as a picture of characters, in text */
 	bool all;        /* each CPU by itself, also those that are alike */
 	int metrics_per; /* enum metrics_per */
 	unsigned width;  /* columns; 0: 100 */

@@ -219,6 +219,7 @@ static void write_begin(const struct page *p, const void *of)
 static void write_end(const struct page *p, const void *of)
 {
 	(void)of;
+	text_chart(p);
 	write_worst_hiccups(p, p->fold ? WORST_FOLDED : WORST_TOP);
 	write_frequencies(p);
 	text_audit(p);
@@ -276,6 +277,7 @@ static int write_report(const struct view *view, const struct render_options *op
 			 .view = view,
 			 .colour = options->colour,
 			 .stacks = options->stacks,
+			 .chart = options->chart,
 			 .width = options->width ? options->width : 100,
 			 .series = options->series,
 			 .fold = fold,

@@ -22,6 +22,7 @@ struct page {
 	enum series_style series;
 	bool fold;     /* CPUs that are alike stand once, and all is shorter */
 	uint32_t rows; /* most sources of a CPU; 0: as many as report_rows() gives */
+	bool chart;    /* distributions as a picture */
 };
 
 /* Escape sequences, or nothing where the page has no colour. */
@@ -69,6 +70,9 @@ void text_advice(struct table *t, const struct report_row *r);
 
 /* Says how many windows of a workload nobody could read; nothing where it is none. */
 void text_unread(const struct page *p, uint64_t runs);
+
+/* Writes how long hiccups were, or a workload's values, as a picture, where the page has one. */
+void text_chart(const struct page *p);
 
 /* Says how often a begin or an end was not traced. */
 void text_unpaired(const struct page *p, uint64_t times);

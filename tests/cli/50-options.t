@@ -67,6 +67,8 @@ for what, says, *args in (
         ("--textfile-interval without --textfile", "give --textfile", "run", "--textfile-interval",
          "5s"),
         ("a workload's --force without a recording", "give --record", "sleep", "--force"),
+        ("--chart with -f json", "works only with -f text", "report", at("two.rec"), "--chart",
+         "-f", "json"),
         ("--stacks with -f json", "works only with -f text", "report", at("two.rec"), "--stacks",
          "-f", "json"),
         ("--percentiles with -f json", "works only with -f text", "report", at("sleep.rec"),

@@ -51,6 +51,15 @@ is_(int(plot("run.rec").splitlines()[2].split()[0].replace(",", "")), hiccups, "
 bars = [line[2:62] for line in table[6:8]]
 ok(bars[0] == bars[1] and bars[0][0] != " " and bars[0][-1] != " " and "█" in bars[0],
    "and bars of each, on one axis from the least value to the largest", *table)
+tails = plot("a.rec", HOSTILE, "--percentiles").splitlines()
+ok(any(line.endswith("|0 %") or "|0 %" in line and "|90 %" in line for line in tails)
+   and any("\u2800" < c <= "\u28ff" for line in tails for c in line)
+   and "\x1b" not in "".join(tails) and max(map(len, tails)) <= 100,
+   "--percentiles without -o draws their tails in the terminal", *tails)
+for name, what in ("a.rec", "values"), ("run.rec", "hiccups"):
+    plain, chart = (culprit("report", name, *args).out for args in ((), ("--chart",)))
+    ok(f"\n{what} by percentile" in chart and f"\n{what} by percentile" not in plain
+       and chart.count("\n") > plain.count("\n") + 12, f"report --chart draws {what}", chart)
 many = plot(*["a.rec"] * 40, "--percentiles", "-o", "many.svg").splitlines()
 is_((len(many[2:42]), open("many.svg").read().count("<path")), (40, 81),
     "no number of files is too many: of 40 each has its line in the picture")
