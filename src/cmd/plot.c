@@ -22,7 +22,7 @@ enum plot_format { BY_NAME, SVG, HTML, PNG, GNUPLOT, JSON };
 static const struct opt_choice plot_formats[] = {
 	{"by-name", "by the ending of FILE's name"},
 	{"svg", "a picture that is sharp at any size"},
-	{"html", "the same in a page for any browser"},
+	{"html", "a page with both pictures, and a box for each file to hide it by"},
 	{"png", "a picture of pixels; needs rsvg-convert"},
 	{"gnuplot", "a script with the data in it"},
 	{"json", "the data alone"},

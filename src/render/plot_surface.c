@@ -33,12 +33,13 @@ static uint32_t most_in_a_cell(const struct plot *p)
 	return most;
 }
 
-static void cells(const struct surface *s, const struct axis *x, const struct axis *y,
+static void cells(const struct plot *p, uint32_t file, const struct axis *x, const struct axis *y,
 		  uint32_t most, FILE *out)
 {
+	const struct surface *s = p->file[file].surface;
 	char colour[8];
 
-	fputs("<g shape-rendering=\"crispEdges\">\n", out);
+	fprintf(out, "<g class=\"f%" PRIu32 "\" shape-rendering=\"crispEdges\">\n", file);
 	for (uint64_t k = 0; k < s->columns; k++)
 		for (unsigned row = 0; row < SURFACE_ROWS; row++) {
 			double left = svg_place(x, k * s->column_ns),
@@ -90,7 +91,7 @@ static void panel(const struct plot *p, uint32_t i, double top, const struct axi
 	for (double v = svg_first_tick(&y, 5); v <= y.high * (1 + 1e-9);
 	     v = svg_next_tick(&y, v, 5))
 		svg_y_tick(svg_place(&y, v), plot_time(v, text, sizeof(text)), out);
-	cells(f->surface, &x, &y, most, out);
+	cells(p, i, &x, &y, most, out);
 	svg_frame(y.to, y.from, out);
 	if (!f->threshold_ns)
 		return;

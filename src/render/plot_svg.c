@@ -158,10 +158,13 @@ static void histogram_axes(const struct axis *x, const struct axis *y, FILE *out
 	}
 }
 
-static void end_line(uint32_t i, FILE *out)
+/* Classes f0, f1, ... are of one file each: a page lets its reader hide them. */
+static void end_line(uint32_t i, bool file, FILE *out)
 {
-	fprintf(out, "\" class=\"c%u line\" stroke-dasharray=\"%s\"/>\n", i % COLOURS,
-		dashes[(i + i / COLOURS) % DASHES]);
+	fprintf(out, "\" class=\"c%u line", i % COLOURS);
+	if (file)
+		fprintf(out, " f%" PRIu32, i);
+	fprintf(out, "\" stroke-dasharray=\"%s\"/>\n", dashes[(i + i / COLOURS) % DASHES]);
 }
 
 static void legends(const struct plot *p, FILE *out)
@@ -170,7 +173,7 @@ static void legends(const struct plot *p, FILE *out)
 		double at = 48 + LINE * (i + 0.5);
 
 		fprintf(out, "<path d=\"M%d %.1fH%d\" style=\"stroke-width:3", LEFT, at, LEFT + 30);
-		end_line(i, out);
+		end_line(i, false, out);
 		svg_legend(p, i, LEFT + 40, at + 4.5, out);
 	}
 }
@@ -188,9 +191,9 @@ static void steps(const struct plot_bins *b, uint32_t i, const struct axis *x, c
 	}
 	fprintf(out, "V%.1f", y->from);
 	if (area)
-		fprintf(out, "Z\" class=\"c%u area\"/>\n", i % COLOURS);
+		fprintf(out, "Z\" class=\"c%u area f%" PRIu32 "\"/>\n", i % COLOURS, i);
 	else
-		end_line(i, out);
+		end_line(i, true, out);
 }
 
 static void histograms(const struct plot *p, FILE *out)
@@ -248,7 +251,7 @@ static void percentile_line(const struct plot_file *f, uint32_t i, const struct 
 		fprintf(out, "%s%.1f %.1f", k ? "L" : "<path d=\"M", svg_place(x, point[k].odds),
 			svg_place(y, fmax(point[k].ns, y->low)));
 	if (n)
-		end_line(i, out);
+		end_line(i, true, out);
 	free(point);
 }
 
@@ -297,14 +300,45 @@ void plot_svg(const struct plot *p, FILE *out)
 		histograms(p, out);
 }
 
+/* Boxes to choose the files by, without a script: the styles hide what is not checked. */
+static void write_boxes(const struct plot *p, FILE *out)
+{
+	fputs("<style>", out);
+	for (uint32_t i = 0; i < p->nfiles; i++)
+		fprintf(out, "#f%" PRIu32 ":not(:checked)~svg .f%" PRIu32 "{display:none}\n", i, i);
+	fputs("</style>\n", out);
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		fprintf(out,
+			"<input type=\"checkbox\" checked=\"checked\" id=\"f%" PRIu32 "\"/><label "
+			"for=\"f%" PRIu32 "\">",
+			i, i);
+		html_name(out, p->file[i].name);
+		fputs("</label>\n", out);
+	}
+}
+
 void plot_html(const struct plot *p, FILE *out)
 {
-	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>", out);
-	html_name(out, p->what);
-	fputs("</title>\n<style>:root{color-scheme:light dark}body{margin:24px;background:#fff}svg{"
-	      "max-width:100%;height:auto}@media (prefers-color-scheme:dark){body{background:"
-	      "#11151b}}</style>\n",
+	struct plot other = *p;
+
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"/>\n<meta "
+	      "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>",
 	      out);
+	html_name(out, p->what);
+	fputs("</title>\n<style>:root{color-scheme:light dark}body{margin:24px;background:#fff;"
+	      "color:#333;font:14px Inter,Helvetica,Arial,sans-serif}svg{display:block;max-width:"
+	      "100%;height:auto}label{margin:0 18px 0 4px;overflow-wrap:anywhere}@media "
+	      "(prefers-color-scheme:dark){body{background:#11151b;color:#c9ced6}}</style>\n"
+	      "</head>\n<body>\n",
+	      out);
+	if (p->nfiles > 1)
+		write_boxes(p, out);
 	plot_svg(p, out);
-	fputs("</html>\n", out);
+	/* The other picture of the same values; each has the axes that show its values best. */
+	other.percentiles = !p->percentiles;
+	other.log_x = p->percentiles && plot_spreads(p);
+	other.log_y = !p->percentiles && plot_spreads(p);
+	if (!p->surface)
+		plot_svg(&other, out);
+	fputs("</body>\n</html>\n", out);
 }

@@ -81,6 +81,14 @@ is_(len(xml.dom.minidom.parse("x.svg").getElementsByTagName("path")), 2,
     "--surface: a panel for each file")
 ok(len(xml.dom.minidom.parse("x.svg").getElementsByTagName("rect")) > 50,
    "--surface: with the values in it")
+plot("a.rec", HOSTILE, "run.rec", "--series", "hiccups", "-o", "x.html")
+page = xml.dom.minidom.parse("x.html")
+boxes = [e.getAttribute("id") for e in page.getElementsByTagName("input")]
+drawn = [e.getAttribute("class").split() for e in page.getElementsByTagName("path")]
+ok(boxes == ["f0", "f1", "f2"] and len(page.getElementsByTagName("svg")) == 2
+   and all(sum(b in c for c in drawn) == 3 and f"#{b}:not(:checked)~svg .{b}{{display:none}}"
+           in open("x.html").read() for b in boxes),
+   ".html: a box for each file hides its area and its lines in both pictures", drawn)
 plot("a.rec", "-o", "x.html")
 ok(open("x.html").read().startswith("<!DOCTYPE html>") and "</svg>" in open("x.html").read(),
    ".html: the same in a page")
