@@ -16,8 +16,8 @@
 struct kept {
 	struct kept *next;  /* the next one of the slot */
 	struct kept *older; /* the one kept before */
-	uint32_t len;
-	char text[];
+	size_t len;
+	char text[]; /* as aligned as memory of malloc: it may be an array of pointers */
 };
 
 struct texts {

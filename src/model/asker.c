@@ -228,6 +228,11 @@ static bool is_told(const struct record *r, const char *const *frame, int n)
 	return false;
 }
 
+static const char *const *frames_kept(const struct names *names, int32_t stack, int n)
+{
+	return n && names->stack_kept ? names->stack_kept(names->ctx, stack) : NULL;
+}
+
 /* again: the row that has had the same request; NULL: none. */
 static const struct asker *add_by_names(struct askers *o, const struct record *r,
 					const struct names *names, struct asker_row *again)
@@ -257,7 +262,7 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	}
 	if (!row->count++) {
 		row->who = who;
-		asker_row_frames(row, frame, n);
+		asker_row_frames(row, frame, n, frames_kept(names, r->stack, n));
 	}
 	row->last = (struct asker_last){.stack = r->stack,
 					.tid = r->id,

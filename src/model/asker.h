@@ -50,16 +50,20 @@ struct asker_row {
 	struct asker_last last; /* the newest such request */
 	uint64_t count;         /* requests, no more than the truth */
 	uint64_t missed;        /* the truth is at most this much higher */
+	/* Frames of the first such request; owned, but by names that keep them as long as the view.
+	 */
 	int nframes;
-	const char **frame; /* frames of the first such request; owned */
+	bool kept;
+	const char *const *frame;
 };
 
 #define ASKERS_NEAR 64 /* a power of two */
 
 struct askers {                /* all zeros: nobody asked */
 	struct asker_row *row; /* owned, as many as there are: most sources have one or two */
-	/* 1 + the row that a request with this hash had last; a hint, looked at first. */
-	uint8_t near[ASKERS_NEAR];
+	/* 1 + the row that a request with this hash had last; a hint, looked at first. Owned; NULL
+	 * while there are few rows. */
+	uint8_t *near;
 	uint32_t count, room;
 	bool full;        /* no memory was left for more rows */
 	uint64_t known;   /* requests that were noted */

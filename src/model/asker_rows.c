@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROWS_FEW 4 /* looked through from the first to the last */
+
 static bool was_last(const struct asker_row *o, const struct record *r)
 {
 	const struct asker_last *l = &o->last;
@@ -13,21 +15,33 @@ static bool was_last(const struct asker_row *o, const struct record *r)
 	       !memcmp(l->comm, r->name, sizeof(l->comm));
 }
 
+static struct asker_row *look_through(struct askers *o, const struct record *r)
+{
+	for (uint32_t i = 0; i < o->count; i++)
+		if (was_last(&o->row[i], r))
+			return &o->row[i];
+	return NULL;
+}
+
 struct asker_row *asker_row_again(struct askers *o, const struct record *r)
 {
 	uint32_t hash =
 		(r->callsite ^ r->id ^ (uint32_t)r->stack << 12 ^ (uint32_t)r->asker_cpu << 24) *
 		0x9e3779b9U;
-	uint8_t *near = &o->near[hash / (UINT32_MAX / ASKERS_NEAR + 1)];
+	struct asker_row *row;
+	uint8_t *near;
 
+	if (!o->near && o->count > ROWS_FEW)
+		o->near = calloc(ASKERS_NEAR, sizeof(*o->near));
+	if (!o->near)
+		return look_through(o, r);
+	near = &o->near[hash / (UINT32_MAX / ASKERS_NEAR + 1)];
 	if (*near && was_last(&o->row[*near - 1], r))
 		return &o->row[*near - 1];
-	for (uint32_t i = 0; i < o->count; i++)
-		if (was_last(&o->row[i], r)) {
-			*near = i + 1;
-			return &o->row[i];
-		}
-	return NULL;
+	row = look_through(o, r);
+	if (row)
+		*near = row - o->row + 1;
+	return row;
 }
 
 static bool same(const struct asker *a, const struct asker *b)
@@ -38,10 +52,16 @@ static bool same(const struct asker *a, const struct asker *b)
 	       (a->function && b->function && !strcmp(a->function, b->function));
 }
 
+static void free_frames(struct asker_row *row)
+{
+	if (!row->kept)
+		free((void *)row->frame);
+}
+
 /* Makes room for one more row; false: there are as many as there may be, or memory is out. */
 static bool grow(struct askers *o)
 {
-	uint32_t room = o->room ? 2 * o->room : 1;
+	uint32_t room = o->room < ROWS_FEW ? o->room + 1 : 2 * o->room;
 	struct asker_row *more;
 
 	if (o->count < o->room)
@@ -75,19 +95,28 @@ struct asker_row *asker_row_of(struct askers *o, const struct asker *who)
 		least = &o->row[o->count++];
 		*least = (struct asker_row){};
 	} else if (least) {
-		free(least->frame);
+		free_frames(least);
 		*least = (struct asker_row){.missed = least_count};
 	}
 	return least;
 }
 
-void asker_row_frames(struct asker_row *row, const char *const *frame, int n)
+void asker_row_frames(struct asker_row *row, const char *const *frame, int n,
+		      const char *const *kept)
 {
+	const char **copy;
+
 	n = n < ASKER_FRAMES ? n : ASKER_FRAMES;
-	row->frame = n ? malloc(n * sizeof(*row->frame)) : NULL;
-	row->nframes = row->frame ? n : 0;
-	if (row->frame)
-		memcpy(row->frame, frame, n * sizeof(*row->frame));
+	row->kept = kept;
+	row->nframes = n;
+	row->frame = kept;
+	if (kept)
+		return;
+	copy = n ? malloc(n * sizeof(*copy)) : NULL;
+	if (copy)
+		memcpy(copy, frame, n * sizeof(*copy));
+	row->frame = copy;
+	row->nframes = copy ? n : 0;
 }
 
 void askers_note(struct askers *o, const struct asker *who)
@@ -129,7 +158,7 @@ static void drop_least(struct asker_row *row, uint32_t *n)
 	for (uint32_t i = 1; i < *n; i++)
 		if (row[i].count + row[i].missed < row[least].count + row[least].missed)
 			least = i;
-	free(row[least].frame);
+	free_frames(&row[least]);
 	row[least] = row[--*n];
 }
 
@@ -139,7 +168,7 @@ void askers_merge(struct askers *o, struct askers *from)
 {
 	struct asker_row all[2 * ASKERS_MAX];
 	uint64_t here = most_unseen(o), there = most_unseen(from);
-	uint32_t n = 0, room = 1;
+	uint32_t n = 0, room;
 	struct asker_row *row;
 
 	for (uint32_t i = 0; i < o->count; i++) {
@@ -151,14 +180,14 @@ void askers_merge(struct askers *o, struct askers *from)
 	}
 	for (uint32_t i = 0; i < from->count; i++) {
 		if (row_like(o, &from->row[i])) {
-			free(from->row[i].frame);
+			free_frames(&from->row[i]);
 			continue;
 		}
 		all[n] = from->row[i];
 		all[n++].missed += here;
 	}
 	o->full |= from->full;
-	while (room < n && room < ASKERS_MAX)
+	for (room = ROWS_FEW; room < n && room < ASKERS_MAX;)
 		room *= 2;
 	row = room > o->room ? reallocarray(o->row, room, sizeof(*row)) : NULL;
 	if (row) {
@@ -171,18 +200,21 @@ void askers_merge(struct askers *o, struct askers *from)
 	}
 	if (n)
 		memcpy(o->row, all, n * sizeof(all[0]));
-	memset(o->near, 0, sizeof(o->near));
+	if (o->near)
+		memset(o->near, 0, ASKERS_NEAR * sizeof(*o->near));
 	o->count = n;
 	o->known += from->known;
 	o->unnamed += from->unnamed;
 	free(from->row);
+	free(from->near);
 	*from = (struct askers){};
 }
 
 void askers_clear(struct askers *o)
 {
 	for (uint32_t i = 0; i < o->count; i++)
-		free(o->row[i].frame);
+		free_frames(&o->row[i]);
 	free(o->row);
+	free(o->near);
 	*o = (struct askers){};
 }

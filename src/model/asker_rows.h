@@ -12,7 +12,9 @@ struct asker_row *asker_row_again(struct askers *o, const struct record *r);
 /* The asker's row: its own, a free one, or that of the least frequent asker; NULL: no memory. */
 struct asker_row *asker_row_of(struct askers *o, const struct asker *who);
 
-/* Keeps the innermost frames of n. Without memory it keeps none. */
-void asker_row_frames(struct asker_row *row, const char *const *frame, int n);
+/* Keeps the innermost frames of n. kept: where these frames stay; NULL: nowhere. Without memory it
+ * keeps none. */
+void asker_row_frames(struct asker_row *row, const char *const *frame, int n,
+		      const char *const *kept);
 
 #endif

@@ -319,15 +319,21 @@ static void tally_clear(struct tally *t)
 {
 	hist_reset(&t->net);
 	t->count = t->hiccups = t->lost = t->lost_ns = 0;
-	t->slices = (struct slices){0};
+	slices_free(&t->slices);
+}
+
+static void tally_free(struct tally *t)
+{
+	hist_free(&t->net);
+	slices_free(&t->slices);
 }
 
 void tallies_free(struct tallies *t)
 {
 	for (uint32_t i = 0; t && i < t->n; i++)
-		hist_free(&t->one[i].net);
+		tally_free(&t->one[i]);
 	if (t)
-		hist_free(&t->all.net);
+		tally_free(&t->all);
 	free(t);
 }
 

@@ -31,6 +31,8 @@ struct names {
 	enum owner_by by;
 	/* True: nobody hears who is asked for, so that only new names need be. */
 	bool kept;
+	/* Finds a stack's frames where they stay as long as the view; may be NULL: nowhere. */
+	const char *const *(*stack_kept)(void *ctx, int32_t id);
 };
 
 #endif

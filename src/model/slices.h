@@ -4,13 +4,16 @@
  * that does not know this takes a burst for a change. Batch means are the remedy: the scatter of
  * the slices' sums is that of the whole (B. Schmeiser, "Batch size effects in the analysis of
  * simulation output", Operations Research 30 (1982) 556-568, who wants 10 to 30 of them).
+ *
+ * Memory grows with the slices in which something came: of the sources of a machine with many CPUs
+ * most come in a few.
  */
 #ifndef CULPRIT_SLICES_H
 #define CULPRIT_SLICES_H
 
 #include "model/slots.h"
 
-#define SLICES 32
+#define SLICES 32 /* as many as a word has bits */
 
 struct slice {
 	uint64_t count, sum;
@@ -20,10 +23,18 @@ struct slices { /* all zeros: nothing came */
 	struct slots slots;
 	double squares;   /* sum over the single values */
 	uint64_t largest; /* largest single value */
-	struct slice cell[SLICES];
+	/* Inside: bit i is set where slice i has a cell; the cells of those slices, or from `room`
+	 * SLICES on of all. */
+	uint32_t used, room;
+	struct slice *cell; /* owned */
 };
 
-/* Adds a value at a time in ns; times may come in any order. */
+void slices_free(struct slices *s); /* frees what they hold: nothing came */
+
+/* The slice of a number below SLICES, of which 0 begins at slots.first << slots.log2. */
+struct slice slices_at(const struct slices *s, unsigned number);
+
+/* Adds a value at a time in ns; times may come in any order. Out of memory a value has no slice. */
 void slices_add(struct slices *s, uint64_t at_ns, uint64_t value);
 
 /* Adds another window's slices of the same clock: values at the same time on two CPUs become

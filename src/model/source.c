@@ -32,7 +32,7 @@ struct found {
 struct comm {
 	const struct source *any; /* one of them; NULL: a free slot */
 	uint32_t tids;
-	uint32_t tid[SOURCE_PIDS];
+	uint32_t *tid; /* owned; SOURCE_PIDS */
 };
 
 static struct source *new_row(void)
@@ -50,11 +50,29 @@ static void free_row(struct source *s)
 	if (!s)
 		return;
 	hist_free(&s->net);
+	slices_free(&s->slices);
 	if (s->askers)
 		askers_clear(s->askers);
 	free(s->askers);
 	free(s->advice);
 	free(s);
+}
+
+/* Empties the table of comms. */
+static void clear_comms(struct sources *t)
+{
+	for (uint32_t i = 0; t->comm && i < t->room; i++) {
+		free(t->comm[i].tid);
+		t->comm[i] = (struct comm){NULL};
+	}
+}
+
+static void free_tables(struct sources *t)
+{
+	clear_comms(t);
+	free(t->slot);
+	free(t->comm);
+	free(t->found);
 }
 
 static uint32_t found_slots(const struct sources *t)
@@ -76,9 +94,7 @@ static bool grow(struct sources *t)
 		free(found);
 		return false;
 	}
-	free(t->slot);
-	free(t->comm);
-	free(t->found);
+	free_tables(t);
 	t->slot = slot;
 	t->comm = comm;
 	t->found = found;
@@ -107,10 +123,8 @@ void sources_free(struct sources *t)
 	for (int k = 0; k < SOURCE_KINDS; k++)
 		free_row(t->rest[k]);
 	free_row(t->spare);
+	free_tables(t);
 	free(t->row);
-	free(t->slot);
-	free(t->comm);
-	free(t->found);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -175,14 +189,16 @@ static void note_tid(struct sources *t, const struct source *s, const struct sou
 	struct comm *c = find_comm(t, k);
 
 	c->any = s;
-	if (!has_tid(c, k->id) && c->tids < SOURCE_PIDS)
+	if (!c->tid)
+		c->tid = calloc(SOURCE_PIDS, sizeof(*c->tid));
+	if (c->tid && !has_tid(c, k->id) && c->tids < SOURCE_PIDS)
 		c->tid[c->tids++] = k->id;
 }
 
 void sources_index(struct sources *t)
 {
 	memset(t->slot, 0, HASH_SLOTS * t->room * sizeof(t->slot[0]));
-	memset(t->comm, 0, t->room * sizeof(*t->comm));
+	clear_comms(t);
 	memset(t->found, 0, found_slots(t) * sizeof(*t->found));
 	memset(t->rows, 0, sizeof(t->rows));
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -359,36 +375,5 @@ uint64_t sources_merged(const struct sources *t, enum source_kind kind, uint64_t
 			n += t->rest[k]->merged;
 			*ns += t->rest[k]->net.sum;
 		}
-	return n;
-}
-
-struct ranked {
-	uint64_t total;
-	uint32_t row;
-};
-
-static int by_total(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return x->row < y->row ? -1 : 1;
-}
-
-uint32_t sources_rank(const struct sources *t, uint32_t *order)
-{
-	struct ranked *rank = calloc(t->count ? t->count : 1, sizeof(*rank));
-	uint32_t n = 0;
-
-	if (!rank)
-		return 0;
-	for (uint32_t i = 0; i < t->count; i++)
-		if (t->row[i]->net.count || t->row[i]->net.sum)
-			rank[n++] = (struct ranked){t->row[i]->net.sum, i};
-	qsort(rank, n, sizeof(*rank), by_total);
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = rank[i].row;
-	free(rank);
 	return n;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's names for its softirqs and vectors, and what a row is told. */
+/* The kernel's names for its softirqs and vectors, what a row is told, and the order of rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,4 +79,37 @@ void source_asker(struct source *s, const struct asker *who)
 		s->askers = calloc(1, sizeof(*s->askers));
 	if (s->askers)
 		askers_note(s->askers, who);
+}
+
+/* ---- order ---- */
+
+struct ranked {
+	uint64_t total;
+	uint32_t row;
+};
+
+static int by_total(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	return x->row < y->row ? -1 : 1;
+}
+
+uint32_t sources_rank(const struct sources *t, uint32_t *order)
+{
+	struct ranked *rank = calloc(t->count ? t->count : 1, sizeof(*rank));
+	uint32_t n = 0;
+
+	if (!rank)
+		return 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->row[i]->net.count || t->row[i]->net.sum)
+			rank[n++] = (struct ranked){t->row[i]->net.sum, i};
+	qsort(rank, n, sizeof(*rank), by_total);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = rank[i].row;
+	free(rank);
+	return n;
 }

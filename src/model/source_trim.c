@@ -119,6 +119,7 @@ static void merge(struct source *into, struct source *from)
 	else
 		source_owned(into, from->cgroup, from->owner);
 	hist_free(&from->net);
+	slices_free(&from->slices);
 	free(from->askers);
 	free(from->advice);
 	free(from);

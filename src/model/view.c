@@ -265,6 +265,7 @@ void view_cut(struct view *v, uint32_t n)
 		sources_free(&c->sources);
 		hist_free(&c->hiccups);
 		lengths_free(&c->lengths);
+		slices_free(&c->slices);
 	}
 }
 

@@ -13,17 +13,11 @@
 /* slots searched: a file whose numbers were chosen to collide must not be slow */
 #define TRIES 256
 
-/* The names of a stack, in a list of all stacks. */
-struct frames {
-	struct frames *next;
-	const char *name[STACK_FRAMES];
-};
-
 struct name {
 	uint64_t number;
 	enum event_type type; /* 0: free */
 	const char *name, *affinity;
-	const struct frames *frames; /* NULL: out of memory */
+	const char *const *frame; /* a stack's; in the texts; NULL: out of memory */
 	int nframes;
 };
 
@@ -32,7 +26,6 @@ struct naming {
 	struct name *slot;
 	unsigned bits;
 	uint32_t used;
-	struct frames *frames;
 	struct names names;
 	pthread_mutex_t lock; /* lock of the texts, for those who ask */
 	bool redact;
@@ -91,20 +84,16 @@ static const char *keep(struct naming *n, struct reading *r)
 
 static void take_stack(struct naming *n, struct reading *r, struct name *x, int nframes)
 {
-	struct frames *f = calloc(1, sizeof(*f));
+	const char *frame[STACK_FRAMES];
 
 	for (int i = 0; i < nframes; i++) {
 		const char *text = keep(n, r);
 
-		if (f)
-			f->name[i] = text ? text : "?";
+		frame[i] = text ? text : "?";
 	}
-	if (!f)
-		return;
-	f->next = n->frames;
-	n->frames = f;
-	x->frames = f;
-	x->nframes = nframes;
+	x->frame =
+		(const void *)texts_keep(n->texts, (const char *)frame, nframes * sizeof(frame[0]));
+	x->nframes = x->frame ? nframes : 0;
 }
 
 void naming_skip(struct reading *r, const struct event *e)
@@ -173,10 +162,14 @@ static int name_stack(void *ctx, int32_t id, const char **frame)
 {
 	const struct name *x = known(ctx, EVENT_STACK, id);
 
-	if (!x->frames)
-		return 0;
-	memcpy(frame, x->frames->name, sizeof(x->frames->name));
+	if (x->nframes)
+		memcpy(frame, x->frame, x->nframes * sizeof(*frame));
 	return x->nframes;
+}
+
+static const char *const *name_stack_kept(void *ctx, int32_t id)
+{
+	return known(ctx, EVENT_STACK, id)->frame;
 }
 
 static const char *name_owner(void *ctx, uint32_t group)
@@ -199,8 +192,9 @@ struct naming *naming_new(struct texts *texts, enum owner_by by)
 	pthread_mutex_init(&n->lock, NULL);
 	n->bits = BITS_FIRST;
 	n->slot = calloc(1u << n->bits, sizeof(*n->slot));
-	n->names = (struct names){n,          name_irq,   name_affinity, name_symbol,
-				  name_stack, name_owner, .by = by,      .kept = true};
+	n->names = (struct names){n,           name_irq,     name_affinity,
+				  name_symbol, name_stack,   name_owner,
+				  .by = by,    .kept = true, .stack_kept = name_stack_kept};
 	if (n->slot)
 		return n;
 	free(n);
@@ -209,14 +203,8 @@ struct naming *naming_new(struct texts *texts, enum owner_by by)
 
 void naming_free(struct naming *n)
 {
-	struct frames *next;
-
 	if (!n)
 		return;
-	for (struct frames *f = n->frames; f; f = next) {
-		next = f->next;
-		free(f);
-	}
 	pthread_mutex_destroy(&n->lock);
 	free(n->slot);
 	free(n);

@@ -89,11 +89,17 @@ static void test_many(void **state)
 			assert_int_equal(names->stack(names->ctx, k, frame), 2);
 			assert_string_equal(frame[0], text);
 			assert_string_equal(frame[1], "outer");
+			assert_memory_equal(names->stack_kept(names->ctx, k), frame,
+					    2 * sizeof(frame[0]));
 		}
 	}
 	assert_null(names->irq(names->ctx, 3000));
 	assert_null(names->owner(names->ctx, 3000));
 	assert_int_equal(names->stack(names->ctx, 3000, frame), 0);
+	assert_null(names->stack_kept(names->ctx, 3000));
+	/* Stacks that are alike are kept once. */
+	take(named(EVENT_STACK, 3001), "s7", "outer");
+	assert_ptr_equal(names->stack_kept(names->ctx, 3001), names->stack_kept(names->ctx, 7));
 	assert_string_equal(names->symbol(names->ctx, 0x10), "[unknown 0x10]");
 }
 

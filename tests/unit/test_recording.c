@@ -204,6 +204,17 @@ static void same_askers(const struct askers *a, const struct askers *b)
 	}
 }
 
+static void same_slices(const struct slices *a, const struct slices *b)
+{
+	assert_memory_equal(&a->slots, &b->slots, sizeof(a->slots));
+	assert_true(a->squares == b->squares);
+	assert_int_equal(a->largest, b->largest);
+	for (unsigned i = 0; i < SLICES; i++) {
+		assert_int_equal(slices_at(a, i).count, slices_at(b, i).count);
+		assert_int_equal(slices_at(a, i).sum, slices_at(b, i).sum);
+	}
+}
+
 static void same_sources(const struct sources *a, const struct sources *b)
 {
 	assert_int_equal(a->count, b->count);
@@ -216,7 +227,7 @@ static void same_sources(const struct sources *a, const struct sources *b)
 		same_text(x->function, y->function);
 		assert_int_equal(x->hiccups, y->hiccups);
 		same_hist(&x->net, &y->net);
-		assert_memory_equal(&x->slices, &y->slices, sizeof(x->slices));
+		same_slices(&x->slices, &y->slices);
 		same_text(x->affinity, y->affinity);
 		assert_string_equal(x->memory_of, y->memory_of);
 		assert_int_equal(x->kernel_thread, y->kernel_thread);
@@ -242,7 +253,7 @@ static void same_cpu(const struct cpu *a, const struct cpu *b)
 	same_sources(&a->sources, &b->sources);
 	same_ticks(&a->ticks, &b->ticks);
 	same_hist(&a->hiccups, &b->hiccups);
-	assert_memory_equal(&a->slices, &b->slices, sizeof(a->slices));
+	same_slices(&a->slices, &b->slices);
 	assert_int_equal(a->attributed_ns, b->attributed_ns);
 	assert_int_equal(a->edge_ns, b->edge_ns);
 	assert_int_equal(a->outside_ns, b->outside_ns);

@@ -20,11 +20,23 @@
 static void check_holds(const struct slices *s, uint64_t count, uint64_t sum)
 {
 	for (unsigned i = 0; i < SLICES; i++) {
-		count -= s->cell[i].count;
-		sum -= s->cell[i].sum;
+		count -= slices_at(s, i).count;
+		sum -= slices_at(s, i).sum;
 	}
 	assert_int_equal(count, 0);
 	assert_int_equal(sum, 0);
+}
+
+static void check_same(const struct slices *s, const struct slices *want)
+{
+	assert_int_equal(s->slots.log2, want->slots.log2);
+	assert_int_equal(s->slots.first, want->slots.first);
+	for (unsigned i = 0; i < SLICES; i++) {
+		assert_int_equal(slices_at(s, i).count, slices_at(want, i).count);
+		assert_int_equal(slices_at(s, i).sum, slices_at(want, i).sum);
+	}
+	assert_int_equal(s->largest, want->largest);
+	assert_true(s->squares == want->squares);
 }
 
 static void test_none(void **state)
@@ -58,17 +70,21 @@ static void test_any_order(void **state)
 			want[cell].sum += k + 1;
 			sum += k + 1;
 		}
-		assert_memory_equal(s.cell, want, sizeof(want));
+		for (unsigned i = 0; i < SLICES; i++) {
+			assert_int_equal(slices_at(&s, i).count, want[i].count);
+			assert_int_equal(slices_at(&s, i).sum, want[i].sum);
+		}
 		check_holds(&s, n + 1, sum);
 	}
 	assert_int_equal(s.largest, 11);
 	assert_true(s.squares == 506);
+	slices_free(&s);
 }
 
 /* Merged is as if all had been added to one. */
 static void test_merge(void **state)
 {
-	struct slices a = {0}, b = {0}, both = {0}, ab, ba;
+	struct slices a = {0}, b = {0}, both = {0}, ab = {0}, ba = {0};
 
 	(void)state;
 	seed = 7;
@@ -84,18 +100,39 @@ static void test_merge(void **state)
 			continue;
 		slices_add(&both, at, value);
 	}
-	ab = a;
+	slices_merge(&ab, &a);
+	check_same(&ab, &a);
 	slices_merge(&ab, &b);
-	ba = b;
+	check_same(&ab, &both);
+	slices_merge(&ba, &b);
 	slices_merge(&ba, &a);
+	check_same(&ba, &both);
 	assert_true(b.slots.log2 && b.slots.log2 < a.slots.log2);
-	assert_int_equal(ab.slots.log2, both.slots.log2);
-	assert_int_equal(ab.slots.first, both.slots.first);
-	assert_memory_equal(ab.cell, both.cell, sizeof(both.cell));
-	assert_int_equal(ab.largest, both.largest);
-	assert_true(ab.squares == both.squares);
-	assert_int_equal(ba.slots.first, both.slots.first);
-	assert_memory_equal(ba.cell, both.cell, sizeof(both.cell));
+	slices_free(&a);
+	slices_free(&b);
+	slices_free(&both);
+	slices_free(&ab);
+	slices_free(&ba);
+}
+
+/* One thing in a window takes one slice's memory, and all slices no more than all. */
+static void test_memory(void **state)
+{
+	struct slices s = {0};
+
+	(void)state;
+	slices_add(&s, 5000 * MS, 1);
+	assert_int_equal(s.room, 1);
+	slices_add(&s, 5000 * MS, 2);
+	assert_int_equal(s.room, 1);
+	for (unsigned i = 0; i < 10 * SLICES; i++)
+		slices_add(&s, (5000 - i) * MS, 1);
+	assert_int_equal(s.room, SLICES);
+	check_holds(&s, 10 * SLICES + 2, 10 * SLICES + 3);
+	slices_free(&s);
+	slices_add(&s, 5000 * MS, 1);
+	assert_int_equal(s.room, 1);
+	slices_free(&s);
 }
 
 /* Bursts of `size` events within 10 ms, come by chance, `rate` bursts a second for 20 s; each event
@@ -123,11 +160,12 @@ static void check_scatter(double rate, unsigned size)
 		double count = 0;
 
 		for (unsigned k = 0; k < SLICES; k++)
-			count += s.cell[k].count;
+			count += slices_at(&s, k).count;
 		sum += count;
 		squares += count * count;
 		said += v.count;
 		said_sum += v.sum;
+		slices_free(&s);
 	}
 	variance = (squares - sum * sum / n) / n;
 	if (said / n < 0.95 * variance || said / n > 1.5 * variance)
@@ -150,6 +188,7 @@ static void test_scatter(void **state)
 	for (unsigned i = 0; i < 5000; i++)
 		slices_add(&even, BEGIN + i * 4 * MS, 2000);
 	assert_true(slices_scatter(&even, BEGIN, 20 * S).count < 500);
+	slices_free(&even);
 }
 
 static void test_short_window(void **state)
@@ -161,6 +200,7 @@ static void test_short_window(void **state)
 		slices_add(&s, BEGIN + i * i * i * 1000, 1);
 	assert_true(slices_scatter(&s, BEGIN, 8 * MS).count == 0);
 	assert_true(slices_scatter(&s, BEGIN, 40 * MS).count > 0);
+	slices_free(&s);
 }
 
 int main(void)
@@ -168,7 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),         cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_merge),        cmocka_unit_test(test_scatter),
-		cmocka_unit_test(test_short_window),
+		cmocka_unit_test(test_short_window), cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
