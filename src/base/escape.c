@@ -97,6 +97,11 @@ size_t escape_plain(const char *name, size_t len)
 		if (some_special(w))
 			break;
 	}
+	if (len - n < sizeof(w) && len > sizeof(w)) { /* the last bytes, with some seen already */
+		memcpy(&w, name + len - sizeof(w), sizeof(w));
+		if (!some_special(w))
+			return len;
+	}
 	while (n < len && name[n] >= ' ' && name[n] <= '~' && name[n] != '"' && name[n] != '\\')
 		n++;
 	return n;

@@ -38,14 +38,14 @@ static void quoted(struct json *j, const char *text, size_t len, bool names)
 	size_t used;
 
 	quote(j);
-	for (; len; text += used, len -= used) {
+	for (;; text += used, len -= used) {
 		used = escape_plain(text, len);
 		buffer_put(j->to, text, used);
-		if (used)
-			continue;
-		used = (names ? escape_char : escape_command_char)(text, len, piece);
-		if (!used)
+		text += used;
+		len -= used;
+		if (!len || !*text)
 			break;
+		used = (names ? escape_char : escape_command_char)(text, len, piece);
 		for (const char *c = piece; *c; c++) {
 			if (*c == '"' || *c == '\\')
 				buffer_char(j->to, '\\');
