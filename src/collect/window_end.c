@@ -28,11 +28,14 @@ void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
 	}
 	run->hiccups_lost = l->lost;
 	raise_to(&run->hiccups_lost_ns, l->lost_ticks * t->ns_per_tick);
-	if (!c->view->run.windows) /* begin and end come from two clocks */
-		raise_to(&run->observed_ns, c->view->cpu[i].hiccups.sum + run->hiccups_lost_ns);
 	raise_to(&run->bookkeeping_ns, l->busy_ticks * t->ns_per_tick);
 	run->shorts.count = l->short_count;
 	raise_to(&run->shorts.total_ns, l->short_ticks * t->ns_per_tick);
+	/* Begin and end come from two clocks; a sampler that was killed has counted short gaps
+	 * after the last that was heard of it. */
+	if (!c->view->run.windows)
+		raise_to(&run->observed_ns, run->hiccups.sum + run->hiccups_lost_ns +
+						    (run->shorts.known ? run->shorts.total_ns : 0));
 }
 
 /* Copies a workload's samples out of the shared memory. */
