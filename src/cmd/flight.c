@@ -253,7 +253,7 @@ bool flight_wants_snapshot(const struct flight *f, uint64_t now)
 	return now >= f->slice_ns || is_due(f, now);
 }
 
-bool flight_step(struct flight *f, uint64_t now, bool snapshot)
+static void look_at_signal(struct flight *f, uint64_t now)
 {
 	struct trigger_hit hit;
 
@@ -261,6 +261,11 @@ bool flight_step(struct flight *f, uint64_t now, bool snapshot)
 		measure_usr1 = 0;
 		pull(f, &hit);
 	}
+}
+
+bool flight_step(struct flight *f, uint64_t now, bool snapshot)
+{
+	look_at_signal(f, now);
 	look_at_file(f);
 	if (snapshot && is_due(f, now)) {
 		write_file(f, now);
@@ -335,6 +340,7 @@ int flight_end(struct flight *f)
 	uint64_t now = f->view->run.started_ns + f->view->run.duration_ns;
 	struct trigger_hit hit;
 
+	look_at_signal(f, now); /* one that came right before the end */
 	if (triggers_pull(&f->when, TRIGGER_END, now, &hit))
 		pull(f, &hit);
 	await_file(f);
