@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import lib
-from lib import (CULPRIT, Result, culprit, done, is_, need_bpf, ok, online, parse_cpus,
+from lib import (CULPRIT, HANG_S, Result, culprit, done, is_, need_bpf, ok, online, parse_cpus,
                  pick_target, read, run_json, skip)
 
 CPU = "sys/devices/system/cpu/"
@@ -96,7 +96,7 @@ class Root:
         how(path)
 
     def audit(self, *args, prefix=()):
-        return culprit("audit", "--root", self.path, "-c", "3", *args, prefix=prefix, timeout=20)
+        return culprit("audit", "--root", self.path, "-c", "3", *args, prefix=prefix)
 
     def __enter__(self):
         return self
@@ -374,7 +374,7 @@ with Root() as root:
         p = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
                             "./culprit", "audit", "--root", ".",
                             "-c", "3", "-f", "json"], cwd=root.path, capture_output=True, text=True,
-                           timeout=20)
+                           timeout=HANG_S)
         rows = findings(Result(p.returncode, p.stdout, p.stderr, 0), "unreadable")
         ok(not rows["thp"]["known"] and "Permission denied" in rows["thp"]["value"]
            and not rows["nohz_full"]["known"],

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 import forged
-from lib import BUILD, CULPRIT, done, is_, ok
+from lib import BUILD, CULPRIT, HANG_S, done, is_, ok
 
 room = tempfile.TemporaryDirectory(prefix="culprit-test-")
 place = room.name
@@ -27,7 +27,7 @@ MARK = re.compile(rb"Zq[0-9]{2}[a-z]*|Zq-in-\w+")
 
 def run(*args):
     """Output of report, or of another command; 2: audit has found something."""
-    r = subprocess.run([CULPRIT, *args], capture_output=True, timeout=60)
+    r = subprocess.run([CULPRIT, *args], capture_output=True, timeout=HANG_S)
     if r.returncode not in (0, 2):
         raise RuntimeError(f"{args}: {r}")
     return r.stdout

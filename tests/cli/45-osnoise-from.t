@@ -17,7 +17,7 @@ TRACE = os.path.join(FIXTURES, "6.12.trace")
 
 
 def refused(what, *args, says, **kwargs):
-    r = culprit("osnoise", *args, timeout=20, **kwargs)
+    r = culprit("osnoise", *args, **kwargs)
     lines = r.err.splitlines()
     ok(r.rc == 1 and not r.out and len(lines) == 1 and lines[0].startswith("culprit: ")
        and re.search(says, r.err), what, r,
@@ -25,8 +25,8 @@ def refused(what, *args, says, **kwargs):
 
 
 def run(*args, given=None, env=None):
-    r = subprocess.run([CULPRIT, "osnoise", *args], input=given, capture_output=True, timeout=60,
-                       env=env)
+    r = subprocess.run([CULPRIT, "osnoise", *args], input=given, capture_output=True,
+                       timeout=lib.HANG_S, env=env)
     lib.keeps_to_schema(r.stdout.decode())
     return r
 

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree as xml_tree
 
-from lib import CULPRIT, ROOT, culprit, done, is_, ok
+from lib import CULPRIT, HANG_S, ROOT, culprit, done, is_, ok
 
 place = tempfile.mkdtemp()
 subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=True,
@@ -23,7 +23,7 @@ def at(name):
 
 
 def refused(what, *args, says, lines=1):
-    r = culprit(*args, timeout=20)
+    r = culprit(*args)
     err = r.err.splitlines()
     ok(r.rc == 1 and not r.out and len(err) == lines and err[-1].startswith("culprit: ")
        and re.search(says, err[-1]), what, r,
@@ -188,7 +188,7 @@ recording = open(at("two.rec"), "rb").read()
 
 
 def piped(*args, given=recording):
-    return subprocess.run([CULPRIT, *args], input=given, capture_output=True, timeout=60)
+    return subprocess.run([CULPRIT, *args], input=given, capture_output=True, timeout=HANG_S)
 
 
 is_(piped("report", "-").stdout.decode(), report, "report - reads a pipe")

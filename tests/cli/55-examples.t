@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from lib import CULPRIT, ROOT, culprit, done, is_, ok, skip
+from lib import CULPRIT, HANG_S, ROOT, culprit, done, is_, ok, skip
 
 place = tempfile.mkdtemp()
 subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=True,
@@ -31,7 +31,8 @@ def section(page, name):
 
 def shell(line):
     path = os.pathsep.join((os.path.dirname(CULPRIT), os.environ["PATH"]))
-    return subprocess.run(["sh", "-c", line], cwd=place, capture_output=True, text=True, timeout=60,
+    return subprocess.run(["sh", "-c", line], cwd=place, capture_output=True, text=True,
+                          timeout=HANG_S,
                           env={**os.environ, "PATH": path})
 
 

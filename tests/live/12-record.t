@@ -22,7 +22,7 @@ sys.path.insert(1, os.path.join(lib.ROOT, "tests/cli"))
 import forged  # noqa: E402
 
 lib.need_bpf()
-cpu = lib.pick_target()
+cpu = lib.pick_target(shared=True)
 work = tempfile.mkdtemp()
 
 
@@ -45,7 +45,7 @@ for fmt, more in ("json", ()), ("text", ("--stacks", "-P", "f:3")):
        "the report of the recording is the run's, byte for byte", r,
        subprocess.run(["diff", live, offline], capture_output=True, text=True).stdout[:2000])
 noise.terminate()
-lib.finish(noise, 60)
+lib.finish(noise)
 # noise that makes the recordings grow
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "1ms", path=lib.POKE)
 
@@ -190,7 +190,7 @@ for who in ("the tracer", "the writing process"):
     if who != "the tracer":
         time.sleep(0.1)
         p.send_signal(signal.SIGINT)
-    r = lib.finish(p, 20)
+    r = lib.finish(p)
     if who != "the tracer":
         ok(r.rc == 1 and "was killed" in r.err, f"killed: {who}: it is said", r)
     # the writing process goes when it has written everything that it was given
@@ -271,10 +271,7 @@ with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "5s", "--
     is_(kept(folder), [], "nothing is on the disk before a trigger")
     for _ in range(2):
         run.proc.send_signal(signal.SIGUSR1)
-        deadline = time.monotonic() + 20
-        while not kept(folder) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.3)
+        lib.await_gone(lambda: not kept(folder))
 ok(run.result.rc == 0 and len(kept(folder)) == 1 and "sooner than --rate" in run.result.err
    and "SIGUSR1: 2 times" in run.result.err, "SIGUSR1 keeps; what is not kept is counted",
    run.result, kept(folder))
@@ -346,7 +343,7 @@ folder = at("private")
 os.mkdir(folder)
 with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "100ms", "--after", "10ms",
                 "--private", "--when", "hiccup>1us by Zq-comm", "--keep", "1", folder) as run:
-    lib.await_gone(lambda: not kept(folder), 30)
+    lib.await_gone(lambda: not kept(folder))
     time.sleep(0.3)  # for more
 r = run.result
 ok(r.rc == 0 and [re.sub(".*cpu", "", f) for f in kept(folder)] == [f"{cpu}-thread.rec"],
@@ -361,6 +358,6 @@ ok(r.rc == 0 and "left out: names of the host" in r.out and "user-" in r.out and
    re.search(r"\[\w+/|vector +local_timer", r.out), "of which there is a report that says so", r)
 
 noise.terminate()
-lib.finish(noise, 60)
+lib.finish(noise)
 subprocess.run(["rm", "-rf", work])
 done()

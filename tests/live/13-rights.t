@@ -16,7 +16,7 @@ import lib
 from lib import CULPRIT, culprit, done, is_, ok, skip
 
 lib.need_bpf()
-cpu = str(lib.pick_target())
+cpu = str(lib.pick_target(shared=True))
 LONG = os.environ.get("LONG")
 place = tempfile.mkdtemp(prefix="culprit-test-")
 os.chmod(place, 0o755)
@@ -76,7 +76,7 @@ for command in "report", "audit", "diff", "plot":
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # the filter is the last
         lib.await_gone(lambda: (status(p.pid).get("NoNewPrivs"), status(p.pid).get("Seccomp"))
-                       != filtered[1:], 10)
+                       != filtered[1:])
         s = status(p.pid)
         readers[command, file] = int(s.get("CapEff", "0"), 16), s.get("Seccomp")
         p.communicate()
@@ -97,7 +97,7 @@ else:
     preload = ("env", f"LD_PRELOAD={stray}")
     r = culprit("run", "-c", cpu, "-d", "1m", "-q", prefix=(*preload, "FORBIDDEN=sampler"))
     ok(r.rc == 3 and r.err.count("\n") == 1 and re.search("its sampler " + said, r.err) and
-       r.seconds < 30, "a sampler that makes one: its end, and why", r)
+       r.seconds < lib.AT_ONCE_S, "a sampler that makes one: its end, and why", r)
     r = culprit("record", "--force", rec, "-c", cpu, "-d", "1s", "-q",
                 prefix=(*preload, "FORBIDDEN=writer"))
     ok(r.rc == 1 and r.err.count("\n") == 1 and "the process that writes it " + said[:-1] in r.err,
@@ -126,7 +126,7 @@ def refuse():
 
 if NUMBERS:
     r = subprocess.run([CULPRIT, "record", "--force", rec, "-c", cpu, "-d", "300ms", "-q"],
-                       preexec_fn=refuse, capture_output=True, text=True, timeout=60)
+                       preexec_fn=refuse, capture_output=True, text=True, timeout=lib.HANG_S)
     ok(r.returncode == 0 and not r.stderr, "where a container refuses all that: as before", r)
 
 # ---- the README's table ----

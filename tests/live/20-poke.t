@@ -11,7 +11,6 @@ compared, to one in a hundred, as that is by another clock. It has run as often 
 it off the CPU, which it says itself when it comes to its end, once more to end, and where it had to
 wait for that SPARE times more.
 """
-import glob
 import json
 import os
 import re
@@ -32,14 +31,6 @@ POKES = {"thread": ("-n", "25", "-l", "2ms", "-g", "5ms-15ms"),
          "tlb": ("-n", "75", "-g", "3ms-5ms"), "kworker": ("-n", "75", "-g", "3ms-5ms")}
 
 
-
-def hidden():
-    """How often the threads of process 1 have left a CPU: some kernels show a tracer neither that
-    nor that they come."""
-    return sum(int(n) for status in glob.glob("/proc/1/task/*/status")
-               for n in re.findall(r"ctxt_switches:\s+(\d+)", lib.read(status)))
-
-
 lib.need_bpf()
 cpu = lib.pick_target()
 
@@ -55,10 +46,10 @@ with tempfile.TemporaryDirectory() as place:
             if why := lib.need_class(cpu, what):
                 skip(what, why)
                 continue
-            at, began, left = lib.counters(cpu), time.monotonic_ns(), hidden()
+            at, began, left = lib.counters(cpu), time.monotonic_ns(), lib.unseen_switches()
             logs[what] = lib.run_poke(cpu, what, *args)
             logs[what].between = began, time.monotonic_ns()
-            logs[what].hidden = max(0, hidden() - left)
+            logs[what].hidden = max(0, lib.unseen_switches() - left)
             logs[what].inner = lib.difference(lib.counters(cpu), at)
         closing = lib.counters(cpu)
     started = json.loads(run.result.out)["run"]["started_monotonic_ns"]
@@ -78,9 +69,9 @@ with tempfile.TemporaryDirectory() as place:
                                        recording)
                for what, (begin, end) in parts.items() for form in ("json", "jsonl")}
     for what in parts:
-        part[what] = json.loads(lib.finish(reports[what, "json"], 60).out)
+        part[what] = json.loads(lib.finish(reports[what, "json"]).out)
         lines[what] = [json.loads(line)
-                       for line in lib.finish(reports[what, "jsonl"], 60).out.splitlines()]
+                       for line in lib.finish(reports[what, "jsonl"]).out.splitlines()]
 inner, outer = lib.difference(closing, opening), lib.difference(lib.counters(cpu), before)
 if run.result.rc:
     raise RuntimeError(f"culprit run: {run.result}")

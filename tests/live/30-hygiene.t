@@ -100,7 +100,7 @@ def run_and_signal(how):
         ours, maps = held(proc.pid, "prog_id"), held(proc.pid, "map_type")
         loaded = all(map(is_loaded, ours))
         os.kill(proc.pid, how)
-        return lib.finish(proc, 20), ours if loaded else set(), maps
+        return lib.finish(proc), ours if loaded else set(), maps
 
 
 for how in signal.SIGINT, signal.SIGTERM, signal.SIGKILL:
@@ -136,7 +136,7 @@ with lib.ready_file() as path:
     used = [memory(pid) for pid in samplers]
     for pid in samplers:
         os.kill(pid, signal.SIGKILL)
-    result = lib.finish(proc, 20)
+    result = lib.finish(proc)
 ok(samplers, "the sampler is a process of its own: nobody shares its memory map")
 ok(all(m["Anonymous"] <= 1024 and m["Locked"] > 1024 for m in used),
    "it has at most 1 MB for itself, whatever culprit has, and is locked", *used)

@@ -9,7 +9,7 @@ import lib
 from lib import culprit, done, ok, skip, sources
 
 lib.need_bpf()
-cpu = lib.pick_target()
+cpu = lib.pick_target(shared=True)
 ids = {c["id"] for c in json.loads(culprit("explain", "-f", "json").out)["causes"]}
 
 can = []
@@ -58,5 +58,5 @@ for width in (80, 100):
     long = [line for line in lines if len(line) > width and not re.match(r" *\S+$", line)]
     ok(not long, f"and fits them", *long)
 noise.terminate()
-lib.finish(noise, 20)
+lib.finish(noise)
 done()

@@ -18,7 +18,9 @@ cpu = lib.pick_target()
 MIGRATION = "/proc/sys/kernel/timer_migration"
 before = lib.read(MIGRATION)
 
-r = culprit("selftest", "-c", str(cpu), "-f", "json", "-q", timeout=90)
+used = -sum(os.times()[2:4])
+r = culprit("selftest", "-c", str(cpu), "-f", "json", "-q")
+used += sum(os.times()[2:4])
 told = json.loads(r.out) if r.out else {}
 classes = {c["class"]: c for c in told.get("classes", [])}
 listed = subprocess.run([lib.POKE, "list"], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -33,7 +35,7 @@ is_([c for c in made if c["verdict"] != "named"], [], "and names all of them")
 is_((r.rc, told.get("whole"), told.get("missed")), (0, True, 0), "as its exit status says")
 ok(all(c["gaps_with"] > 0 and c["gaps_without"] > 0 and c["p10_with_ns"] > 0
        for c in told["costs"]), "it tells what tracing costs", told["costs"])
-ok(r.seconds < 60, "within a minute", r.seconds)
+ok(used < 60, "within a minute of CPU time, however long a busy machine takes", used, r.seconds)
 
 
 def ours(pid):
@@ -63,10 +65,8 @@ for number, code, windows in ((signal.SIGKILL, -9, 1), (signal.SIGINT, 3, 2)):
         time.sleep(0.01)
     # A terminal's goes to all of them; who is killed cannot clean up, so that is the others' work.
     (os.killpg if number == signal.SIGINT else os.kill)(proc.pid, number)
-    r = lib.finish(proc, 30)
+    r = lib.finish(proc)
     is_(r.rc, code, f"{number.name}: the exit status")
-    end = time.monotonic() + 20
-    while (left := ours(proc.pid)) and time.monotonic() < end:
-        time.sleep(0.05)
+    left = lib.await_gone(lambda: ours(proc.pid))
     is_((left, lib.read(MIGRATION)), ([], before), f"{number.name}: nothing is left")
 done()

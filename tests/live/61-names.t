@@ -69,7 +69,7 @@ def owned(comm, group):
     os.makedirs(group, exist_ok=True)
     try:
         subprocess.run([sys.executable, "-c", OWNED, str(cpu), comm, group], check=True,
-                       timeout=60)
+                       timeout=lib.HANG_S)
     finally:
         lib.remove_group(group)
 
@@ -85,7 +85,7 @@ with tempfile.TemporaryDirectory() as temp:
     recording = os.path.join(temp, "names.rec")
     with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "-r", recording) as run:
         child = subprocess.run([sys.executable, "-c", CHILD, str(cpu)], capture_output=True,
-                               text=True, timeout=60)
+                               text=True, timeout=lib.HANG_S)
         if root:
             owned("of-a-unit", f"{root}/{UNIT}")
             owned("of-a-box", f"{root}/{CONTAINER}")

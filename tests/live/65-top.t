@@ -16,7 +16,7 @@ from lib import CULPRIT, culprit, done, is_, ok
 if not lib.shutil.which("tmux"):
     lib.skip_all("tmux is not installed", required=True)
 lib.need_bpf()
-cpu = lib.pick_target()
+cpu = lib.pick_target(shared=True)
 place = tempfile.mkdtemp()
 SOCKET = os.path.join(place, "tmux")
 
@@ -34,7 +34,7 @@ def keys(*names):
     tmux("send-keys", "-t", "t", *names)
 
 
-def await_screen(what, seconds=20):
+def await_screen(what, seconds=lib.HANG_S):
     """Waits until the screen is as wanted: it has all of these texts, or `what` says so of it; the
     screen. One that is being drawn has not all of it yet, and another second may have."""
     wanted = what if callable(what) else lambda now: all(w in now for w in what)
@@ -146,10 +146,10 @@ try:
         same_terminal(name, sig != signal.SIGQUIT)
     start("--no-trace")
     tmux("kill-session", "-t", "t")
-    is_(lib.await_gone(tops, 15), [], "a closed terminal: nothing is left running")
+    is_(lib.await_gone(tops), [], "a closed terminal: nothing is left running")
 finally:
     noise.terminate()
-    lib.finish(noise, 20)
+    lib.finish(noise)
     tmux("kill-server", check=False)
     lib.shutil.rmtree(place, ignore_errors=True)
 done()

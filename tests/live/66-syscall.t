@@ -56,7 +56,7 @@ lib.check_sums(report, "syscall")
 r = syscall("-n", "50", "-f", "json")
 is_({n: x["count"] for n, x in series(json.loads(r.out)).items()},
     {n: 50 for n in s if not n.endswith(", bare")}, "-n: each call once a round, and then the end")
-ok(r.seconds < 20, "which comes by itself", r.seconds)
+is_(r.rc, 0, "which comes by itself")
 r = syscall("-n", "100000000", "-d", "500ms", "--no-trace", "-f", "json")
 ok(0.4 < cpu_of(json.loads(r.out), cpu)["observed_ns"] / 1e9 < r.seconds,
    "with -d too, whichever ends first", r)
@@ -95,8 +95,8 @@ with lib.ready_file() as path:
     proc = lib.spawn("syscall", *ON, "-d", "60s", "-P", "f:10", "-f", "json", "--ready-file", path)
     lib.await_ready(proc, path)
     os.killpg(proc.pid, signal.SIGINT)
-    r = lib.finish(proc, 10)
-ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
+    r = lib.finish(proc)
+ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S and not lib.broken_sums(json.loads(r.out)),
    "Ctrl-C: the full report, at once", r)
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     rec = os.path.join(place, "rec")

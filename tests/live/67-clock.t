@@ -134,10 +134,10 @@ for o in clock["offsets"]:
 if len(cpus) > 1 and shutil.which("chrt") and os.geteuid() == 0:
     hog = subprocess.Popen(["chrt", "-f", "99", "taskset", "-c", str(cpus[-1]), "sh", "-c",
                             "while :; do :; done"])
-    r = culprit("clock", "-d", "100ms", timeout=30)
+    r = culprit("clock", "-d", "100ms")
     hog.kill()
     hog.wait()
-    ok(r.rc == 0 and r.seconds < 15,
+    ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S,
        "a CPU that a thread of the highest priority holds does not hold up the rest", r)
 
 # ---- the report, its ends ----
@@ -168,8 +168,8 @@ def deaf():
 lib.await_gone(deaf)
 time.sleep(1)
 os.killpg(proc.pid, signal.SIGINT)
-r = lib.finish(proc, 20)
-ok(r.rc == 0 and time.monotonic() - begun < 20
+r = lib.finish(proc)
+ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S
    and json.loads(r.out)["rates"][0]["duration_ns"] < 1e9 * (time.monotonic() - begun),
    "Ctrl-C: the report of what there is", r)
 

@@ -122,7 +122,7 @@ for args in (), ("--relative",):
     what = " ".join(args) or "absolute"
     is_([late["count"], delta["count"]], [N, N - 1],
         f"{what}: -n sleeps, and the times between them")
-    ok(N * INTERVAL_NS / 1e9 <= r.seconds < 15, f"{what}: which ends by itself", r.seconds)
+    ok(N * INTERVAL_NS / 1e9 <= r.seconds, f"{what}: which ends by itself", r.seconds)
     # A time between two wake-ups is longer than the interval by no more than the second one is
     # late, and shorter by no more than the first: one in five is later than p80, so half of them
     # cannot be. Asleep for a time, each is as late as that again, and 200 us at most have gone by
@@ -155,7 +155,7 @@ for interval, *args in ["10s"], ["100us", *["--dma-latency"] * DMA]:
         os.killpg(proc.pid, signal.SIGINT)
 
     _, r = during(look, "-i", interval, "-P", "f:10", *args, stop=False)
-    ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
+    ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S and not lib.broken_sums(json.loads(r.out)),
        f"Ctrl-C amid sleeps of {interval}: the full report", r)
 if DMA:
     is_(held[True], True, "--dma-latency holds the device open")
@@ -177,7 +177,7 @@ def cyclictest():
     """The median latency, us."""
     out = subprocess.run(["cyclictest", "-a", str(cpu), "-t", "1", "-m", "-q", "-p", "10", "-i",
                           "1000", "-D", "1", "-h", "50000"],
-                         capture_output=True, text=True, check=True, timeout=30).stdout
+                         capture_output=True, text=True, check=True, timeout=lib.HANG_S).stdout
     counts = [tuple(map(int, line.split())) for line in out.splitlines() if re.match(r"\d+\s+\d+$",
                                                                                      line)]
     half = sum(n for _, n in counts) / 2
@@ -257,7 +257,7 @@ class Loaded:
 
     def end(self, sig):
         os.killpg(self.proc.pid, sig)
-        r = lib.finish(self.proc, 20)
+        r = lib.finish(self.proc)
         os.unlink(self.ready)
         return r
 
@@ -271,14 +271,15 @@ if shutil.which("stress-ng"):
         "--load: half of the sleeps without, half with it")
     is_(s["latency"]["threshold_ns"], s["latency under load"]["threshold_ns"],
         "--load: one threshold holds for both")
-    is_(lib.await_gone(left_behind, 1), [], "--load: nothing of it is left when culprit ends")
+    is_(lib.await_gone(left_behind, lib.AT_ONCE_S), [],
+        "--load: nothing of it is left when culprit ends")
     where = {(): lib.ALLOWED & lib.online() - {cpu}, ("--load-here",): {cpu}}
     # One of each pair ends by itself, the other is killed: all side by side.
     loaded = {(args, sig): Loaded(*more, *args) for args in where
               for sig, more in ((signal.SIGINT, ()), (signal.SIGKILL, ("--no-trace",)))}
     for one in loaded.values():
         lib.await_ready(one.proc, one.ready)
-    lib.await_gone(lambda: [one for one in loaded.values() if one.begins()], 20)
+    lib.await_gone(lambda: [one for one in loaded.values() if one.begins()])
     found = [pid for one in loaded.values() for pid in one.found]
     ended = {of: one.end(of[1]) for of, one in loaded.items()}
     for (args, sig), one in loaded.items():
@@ -289,7 +290,7 @@ if shutil.which("stress-ng"):
             f"{what}: none of its processes, nor the sampler, has a right")
         r = ended[args, sig]
         if sig == signal.SIGINT:
-            ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
+            ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S and not lib.broken_sums(json.loads(r.out)),
                f"{what}: the full report, at once", r)
     is_(lib.await_gone(left_behind), [], "--load: no process and no file of any is left")
     shutil.rmtree(place)

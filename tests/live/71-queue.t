@@ -129,10 +129,11 @@ for cpu, what in (a, "producer"), (b, "accumulator"):
             lib.await_ready(proc, path)
             _, late, _ = lib.poke_until_late(cpu, lines)
             os.killpg(proc.pid, signal.SIGINT)
-            r = lib.finish(proc, 20)
+            r = lib.finish(proc)
         again = culprit("report", "-f", "json", recording)
     report = json.loads(again.out) if r.rc == 0 else None
-    if not ok(report and r.seconds < 5, f"{what}: Ctrl-C ends it with a report, at once", r, again):
+    if not ok(report and r.seconds < lib.AT_ONCE_S,
+              f"{what}: Ctrl-C ends it with a report, at once", r, again):
         continue
     if not late:
         lib.not_judged(f"{what}: a poke", "no message was under way during any of all pokes")
@@ -152,10 +153,10 @@ with lib.ready_file() as path:
                      "json", "-q", "--ready-file", path)
     lib.await_ready(proc, path)
     os.killpg(proc.pid, signal.SIGTERM)
-    r = lib.finish(proc, 20)
-ok(r.rc == 0 and r.seconds < 5, "under SCHED_FIFO it stops when told to", r)
+    r = lib.finish(proc)
+ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S, "under SCHED_FIFO it stops when told to", r)
 is_(lib.await_gone(lib.marked), [], "and nothing is left running")
 r = culprit("queue", *ALONE, "-n", "100000000", "--journal", "/dev/full", "-f", "json", "-q",
-            timeout=20)
+            timeout=lib.HANG_S)
 ok(r.rc == 1 and "writing the journal" in r.err, "a journal that takes nothing is said", r)
 done()

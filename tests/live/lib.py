@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import glob
 import importlib
 import json
 import os
@@ -36,7 +37,11 @@ CULPRIT = os.path.abspath(os.environ.get("CULPRIT") or os.path.join(ROOT, "build
 BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(CULPRIT))
 POKE = os.path.abspath(os.environ.get("POKE") or os.path.join(os.path.dirname(CULPRIT), "poke"))
 READY_MAX_S = 90  # set-up: loading and attaching the probes, learning the loop; in a guest, too
-TERMINAL_MAX_S = 60
+# Nothing that works takes so long, however busy the machine is: what does has failed.
+HANG_S = 300
+# By then all has ended that ends when it is told to, also on a busy machine, and nothing that waits
+# for the end of its window, of a minute and more.
+AT_ONCE_S = 30
 MARK = "CULPRIT_TEST=" + uuid.uuid4().hex  # in the environment of all that this file starts
 
 # CPUs; culprit gets them all, the test itself keeps off the target
@@ -206,11 +211,11 @@ def take_turn(shared=False):
     """Waits until no other test measures on this machine, whatever TMPDIR says: its noise would be
     taken for this one's.
 
-    Until the file ends. Files that measure nothing (tests/cli) take no turn. shared: those whose
-    guests hold beside each other, as they count instructions or need nothing that the host could
-    make too late, take one together. All queue for it
-    at another lock, so that those who share do not keep a turn for ever from who does not. Who has
-    stepped aside (tests/check) needs none.
+    Until the file ends. Files that measure nothing (tests/cli) take no turn. shared: those that
+    hold beside each other take one together: guests that count instructions or need nothing that
+    the host could make too late, and files that assert what is said and how it ends, of windows in
+    which there may be anything. All queue for it at another lock, so that those who share do not
+    keep a turn for ever from who does not. Who has stepped aside (tests/check) needs none.
     """
     global _turn
     if _turn is None and not (shared and os.environ.get("CULPRIT_ASIDE")):
@@ -220,13 +225,13 @@ def take_turn(shared=False):
         os.close(queue)
 
 
-def pick_target():
+def pick_target(shared=False):
     """An isolated CPU, or else the highest allowed one; skips the file where it would be the only
-    one. Takes the turn.
+    one. Takes the turn, as take_turn().
 
     This process and the pokes that it starts keep off that CPU from then on.
     """
-    take_turn()
+    take_turn(shared)
     here = online()
     isolated = parse_cpus(read("/sys/devices/system/cpu/isolated")) & here
     cpu = min(isolated) if isolated else max(ALLOWED & here)
@@ -239,7 +244,7 @@ def pick_target():
 def need_class(cpu, name):
     """None, or why poke cannot make this class here."""
     r = subprocess.run([POKE, "list", "--check", "-c", str(cpu)], capture_output=True, text=True,
-                       timeout=60)
+                       timeout=HANG_S)
     said = dict(line.split(None, 1) for line in r.stdout.splitlines())
     return None if said[name].startswith("ok") else said[name]
 
@@ -259,7 +264,7 @@ class Result:
 def loopback():
     """Whether messages to 127.0.0.1 arrive."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.settimeout(1)
+        s.settimeout(AT_ONCE_S)
         s.bind(("127.0.0.1", 0))
         s.sendto(b"x", s.getsockname())
         return s.recv(1) == b"x"
@@ -284,7 +289,7 @@ def spawn(*args, prefix=(), path=CULPRIT):
                             start_new_session=True, preexec_fn=_begin)
 
 
-def finish(proc, timeout, since=None):
+def finish(proc, timeout=HANG_S, since=None):
     """Its Result, with the seconds from now or `since` to its end; rc None when it had to be
     killed."""
     start = since or time.monotonic()
@@ -302,7 +307,7 @@ def finish(proc, timeout, since=None):
     return Result(rc, out, err, time.monotonic() - start)
 
 
-def culprit(*args, timeout=60, **kwargs):
+def culprit(*args, timeout=HANG_S, **kwargs):
     """Its Result, with the seconds from before it began to after it ended."""
     since = time.monotonic()
     return finish(spawn(*args, **kwargs), timeout, since)
@@ -310,7 +315,7 @@ def culprit(*args, timeout=60, **kwargs):
 
 def on_terminal(*args, lines=0, columns=0, **env):
     """What culprit prints when all its streams are a terminal of so many lines and columns; 0: it
-    does not say. What runs for longer than TERMINAL_MAX_S is killed, and has printed that, too."""
+    does not say. What runs for longer than HANG_S is killed, and has printed that, too."""
     pid, master = pty.fork()
     if not pid:
         try:
@@ -320,7 +325,7 @@ def on_terminal(*args, lines=0, columns=0, **env):
             os.execv(CULPRIT, [CULPRIT, *args])
         finally:
             os._exit(127)  # never on in the test
-    out, deadline = b"", time.monotonic() + TERMINAL_MAX_S
+    out, deadline = b"", time.monotonic() + HANG_S
     try:
         while select.select([master], [], [], max(0, deadline - time.monotonic()))[0]:
             if not (chunk := os.read(master, 4096)):
@@ -413,6 +418,13 @@ def difference(after, before):
     return {row: n - before.get(row, 0) for row, n in after.items()}
 
 
+def unseen_switches():
+    """How often the threads of process 1 have left a CPU: some kernels show a tracer neither that
+    nor that they come."""
+    return sum(int(n) for status in glob.glob("/proc/1/task/*/status")
+               for n in re.findall(r"ctxt_switches:\s+(\d+)", read(status)))
+
+
 class Log(list):
     """poke's pokes, with what the kernel counted on the target meanwhile.
 
@@ -430,7 +442,7 @@ class Log(list):
     tids = set()
 
 
-def run_poke(cpu, *args, timeout=60):
+def run_poke(cpu, *args, timeout=HANG_S):
     r = subprocess.run([POKE, args[0], "-c", str(cpu), *args[1:]], capture_output=True, text=True,
                        timeout=timeout,
                        env=_environment())
@@ -444,7 +456,7 @@ def run_poke(cpu, *args, timeout=60):
 
 
 @contextlib.contextmanager
-def opened(*args, stop=True, timeout=60, **kwargs):
+def opened(*args, stop=True, timeout=HANG_S, **kwargs):
     """culprit with args, whose window is open inside the block. Yields a namespace: proc, and after
     the block result.
 
@@ -487,7 +499,7 @@ def run_json(cpu, seconds, *extra, poke=None):
 
 def remove_group(path):
     """Removes a control group whose last process has ended: it may be a moment before it left."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + HANG_S
     while True:
         try:
             return os.rmdir(path)
@@ -511,7 +523,7 @@ def marked():
     return found
 
 
-def await_gone(find, seconds=10):
+def await_gone(find, seconds=HANG_S):
     """Polls until find() returns nothing; returns what is left."""
     deadline = time.monotonic() + seconds
     while (left := find()) and time.monotonic() < deadline:

@@ -178,6 +178,19 @@ try:
            "at a low priority, off the CPU that is measured, until its stage has begun and nobody "
            "measures", out)
 
+    for name in "a.t", "c.t":
+        os.unlink(f"{place}/suite/{'live' if name == 'a.t' else 'vm'}/{name}")
+    os.unlink(f"{place}/suite/vm/b.t")
+    shares, seen = ": 'pick_target(shared=True)'; ", f"{place}/seen-"
+    for name, other in ("a", "c"), ("c", "a"):
+        fake(f"suite/live/{name}.t", f"{shares}touch {seen}{name}; "
+             f"{wait.format(f'[ -e {seen}{other} ]')} && echo ok 1 - {name}; "
+             f"touch {seen}{name}end; echo 1..1")
+    fake("suite/live/b.t", f"[ -e {seen}aend ] && [ -e {seen}cend ] && echo ok 1 - b; echo 1..1")
+    r = run(f"{place}/suite/check", place, "live")
+    ok(r.stdout.splitlines()[-1] == "3 passed, 0 failed, 0 skipped",
+       "two live tests that may be beside each other are, and behind them each is alone", r.stdout)
+
     # ---- tools/flake: every third run is red, every second skips ----
     suite = fake("sometimes.t",
                  count + "[ $((n % 3)) = 0 ] && echo not ok 1 - shaky || echo ok 1 - shaky\n"

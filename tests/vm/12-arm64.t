@@ -22,16 +22,12 @@ BLIND = {"6.1": {"csd_function_entry", "csd_queue_cpu", "ipi_send_cpu"}}
 # Words that mean nothing there.
 X86 = re.compile(r"\b(MSRs?|SMIs?|BIOS|x86|APIC|rdtsc|TSC|CPUID|WBINVD|INVLPG|microcode|MCE)\b")
 JOB = """
-culprit run -d 2s -f json -q -o /tmp/out/json.rec --ready-file /tmp/ready &
-until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
-poke thread -c 1 -n 5 -g 10ms -l 50us >/tmp/out/poke
-wait
-culprit run -d 300ms >/tmp/out/text
+tests/accuracy/score -c 1 -n POKES --gap 2ms-6ms --keep /tmp/kept >/tmp/out/score 2>&1
+cp /tmp/kept/report /tmp/out/report
+culprit report /tmp/kept/rec >/tmp/out/text
 culprit audit -f json -o /tmp/out/audit
 culprit audit >/tmp/out/audit.text
-tests/accuracy/score -c 1 -n POKES --gap 2ms-6ms >/tmp/out/score 2>&1
 if grep -qw osnoise /sys/kernel/tracing/available_tracers; then
-	rm /tmp/ready
 	culprit osnoise -c 1 -d 60s -f json -o /tmp/out/compare --ready-file /tmp/ready &
 	until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 	poke mix -c 1 -n 5 -g 5ms-10ms >/dev/null
@@ -61,7 +57,7 @@ def judge(kernel):
     name = kernel.name
     rc, out, err, files = run(kernel, JOB.replace("POKES", "20" if LONG else "3"), counted=2)
     diag(kernel.version(), f"{rc} {out} {err}")
-    report = json.loads(files["json.rec"])
+    report = json.loads(files["report"])
     check_sums(report, name)
     row = cpu_of(report, 1)
     timer = sources(report, 1, name="local_timer")

@@ -14,7 +14,7 @@ take_turn(shared=True)
 
 KERNEL = "6.12-rt"
 HZ = 250
-WINDOW_S = 60 if LONG else 4
+WINDOW_S = 60 if LONG else 2
 JOB = f"WINDOW_S={WINDOW_S}" + """
 T=/sys/kernel/tracing
 knobs() { cat $T/osnoise/cpus $T/osnoise/options $T/current_tracer; ls $T/instances; }
