@@ -76,7 +76,7 @@ struct text {
 /* Most of a large table is spaces: takes eight at once. */
 static void skip_spaces(struct text *t)
 {
-	static const char eight[8] = "        ";
+	static const char eight[] = "        ";
 
 	while (t->end - t->at >= 8 && !memcmp(t->at, eight, 8))
 		t->at += 8;

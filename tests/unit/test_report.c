@@ -157,7 +157,7 @@ static void test_parts(void **state)
 	struct report_part part[REPORT_PARTS];
 	struct piece piece[REPORT_PIECES_MAX + 2];
 	struct worst w = {.pieces = piece, .edge_ns = 5, .lost_ns = 6, .outside_ns = 7};
-	char name[REPORT_WHO + 2];
+	char name[REPORT_PART];
 
 	(void)state;
 	some(1, 0);

@@ -63,7 +63,7 @@ static void start(struct machine *m, uint32_t ncpus)
 		}
 }
 
-static void stop(struct machine *m)
+static void stop_machine(struct machine *m)
 {
 	free(m->text);
 	top_free(&m->screen);
@@ -124,7 +124,7 @@ static void test_rank_before_cut(void **state)
 	assert_shows(&m, "\n>30.00  30.00  30.00     10  30.0 ms   46         hog [100]");
 	assert_shows(&m, "38 more CPUs: Tab lists them");
 	assert_shows(&m, " · 1-12 of 560");
-	stop(&m);
+	stop_machine(&m);
 }
 
 /* One CPU lost next to nothing, but once for long: it has a lane, before CPUs that lose more. */
@@ -149,7 +149,7 @@ static void test_rare_and_long(void **state)
 	draw(&m);
 	assert_shows(&m, "\n> 37  0.00");
 	assert_shows(&m, "stall [100]");
-	stop(&m);
+	stop_machine(&m);
 }
 
 /* All pages fit all screens. */
@@ -187,7 +187,7 @@ static void test_fits(void **state)
 				fail_msg("%u x %u, page %d: %u lines\n%s", sizes[i][0], sizes[i][1],
 					 page, lines, m.text);
 		}
-	stop(&m);
+	stop_machine(&m);
 }
 
 /* The cursor stays on its source while rows change places; unmoved it stays on the first row. */
@@ -224,7 +224,7 @@ static void test_cursor(void **state)
 	m.screen.move = -100000;
 	draw(&m);
 	assert_int_equal(m.screen.first, 0);
-	stop(&m);
+	stop_machine(&m);
 }
 
 /* A source in detail, with its cause and advice; when its row has gone that is said. */
@@ -267,7 +267,7 @@ static void test_detail(void **state)
 	m.screen.at_serial = 1000000;
 	draw(&m);
 	assert_shows(&m, "no row any more");
-	stop(&m);
+	stop_machine(&m);
 }
 
 /* One CPU alone has its sources only; all CPUs are a row each. */
@@ -298,7 +298,7 @@ static void test_pages(void **state)
 	assert_hides(&m, "quit");
 	assert_hides(&m, ">");
 	assert_shows(&m, "hog [100]\n");
-	stop(&m);
+	stop_machine(&m);
 }
 
 int main(void)
