@@ -15,11 +15,22 @@ struct {
 	__uint(value_size, 48 * sizeof(__u64)); /* STACK_FRAMES */
 } asker_stacks SEC(".maps");
 
-static __always_inline bool is_target(__u32 cpu)
+/* A request that somebody makes. */
+struct request {
+	struct asker_key key;
+	__u64 callsite;            /* 0: the stack tells */
+	struct task_struct *wakes; /* the woken thread; NULL: it is no wake-up */
+	__u32 cpu;                 /* the CPU that is asked */
+	struct cpu_state
+		*target; /* state of this CPU; NULL: no target, a watched thread is there */
+};
+
+/* State of a target that records what is asked for there; NULL: this is none. */
+static __always_inline struct cpu_state *asked_target(__u32 cpu)
 {
 	struct cpu_state *c = gate ? state_of_cpu(cpu) : NULL;
 
-	return c && (!watching || c->active);
+	return c && (!watching || c->active) ? c : NULL;
 }
 
 /* Threads that run deferred softirqs. The end of an interrupt, or the raiser of a softirq, wakes
@@ -47,6 +58,7 @@ static __always_inline void nobody(struct asker_note *a, int context, __u64 func
 /* A target CPU asks, or a thread on it. A stack takes a microsecond and more there, so none is
  * taken where the context alone tells who asked: the CPU's open interval is known already. */
 static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enum context context,
+						  const struct task_struct *current,
 						  struct task_struct *wakes, struct asker_note *a)
 {
 	switch (context) {
@@ -64,19 +76,10 @@ static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enu
 			nobody(a, RECORD_BY_SOFTIRQ, 0);
 			return false;
 		}
-		return !came_by_itself();
+		return !came_by_itself(current);
 	default:
 		return true;
 	}
-}
-
-static __always_inline __u8 context_flag(enum context context)
-{
-	if (context == CONTEXT_UNKNOWN)
-		return 0;
-	if (context == CONTEXT_THREAD)
-		return RECORD_BY_THREAD;
-	return context == CONTEXT_SOFTIRQ ? RECORD_BY_SOFTIRQ : RECORD_BY_INTERRUPT;
 }
 
 /* Stack ids are hash slots, and the first stack keeps its slot. On a collision retry without our
@@ -132,10 +135,10 @@ static __always_inline __u64 add_to_key(__u64 key, __u64 word)
 
 /* Key of the way that the current thread, in a system call, has come to this request; 0: not known.
  * The arguments of a tracepoint, ctx, lie on the stack where it is called from. */
-static __always_inline __u64 way_here(const void *ctx, __u64 request)
+static __always_inline __u64 way_here(const void *ctx, const struct task_struct *task,
+				      __u64 request)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	const void *regs = (const void *)bpf_task_pt_regs(task);
+	const void *regs = (const void *)bpf_task_pt_regs((struct task_struct *)task);
 	const struct pt_regs___x86 *x86 = regs;
 	const struct pt_regs___on_arm64 *arm64 = regs;
 	__u32 depth = low_half(regs) - low_half(ctx);
@@ -172,50 +175,65 @@ static __always_inline __s32 stack_by_way(void *ctx, __u64 key)
 }
 
 /* A thread's own request, for which its system call alone is the reason. */
-static __always_inline bool is_own(enum context context, struct task_struct *wakes)
+static __always_inline bool is_own(enum context context, const struct task_struct *current,
+				   struct task_struct *wakes)
 {
-	return context == CONTEXT_THREAD && came_by_itself() &&
-	       !(bpf_get_current_task_btf()->flags & PF_NO_CALLS) && !runs_softirqs(wakes);
+	return context == CONTEXT_THREAD && came_by_itself(current) &&
+	       !(current->flags & PF_NO_CALLS) && !runs_softirqs(wakes);
 }
 
-/* request: tells those of one thread apart. */
-static __always_inline __s32 stack_of(void *ctx, enum context context, struct task_struct *wakes,
-				      __u64 request)
+static __always_inline __s32 stack_of(void *ctx, enum context context,
+				      const struct task_struct *current, const struct request *q)
 {
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs) ||
-	    !is_own(context, wakes))
+	    !is_own(context, current, q->wakes))
 		return unwind(ctx);
-	return stack_by_way(ctx, way_here(ctx, request));
+	return stack_by_way(ctx, way_here(ctx, current, q->callsite + q->key.set));
 }
 
 /* ---- notes ---- */
 
-/* wakes: the woken thread; NULL: the request is no wake-up. */
-static __always_inline void note(void *ctx, struct asker_key key, __u64 callsite,
-				 struct task_struct *wakes)
+static __always_inline void name_thread(struct asker_note *a, const struct task_struct *current)
 {
-	struct asker_note a = {.callsite = callsite, .stack = -1};
+	__u64 comm[2]; /* for a helper that writes to it: the note itself stays in registers */
+
+	if (CURRENT_IS_TOLD) {
+		a->tid = current->pid;
+		read_comm(a->comm, current);
+		return;
+	}
+	a->tid = (__u32)bpf_get_current_pid_tgid();
+	bpf_get_current_comm(comm, sizeof(comm));
+	__builtin_memcpy(a->comm, comm, sizeof(comm));
+}
+
+static __always_inline void note(void *ctx, const struct request *q)
+{
 	const struct task_struct *current = current_thread();
-	enum context context = context_now();
-	struct cpu_state *c = context == CONTEXT_NMI ? target_in_nmi() : target();
+	enum context context = context_upon(current);
+	struct cpu_state *c = q->target;
+	struct asker_note a;
 
 	a.cpu = bpf_get_smp_processor_id();
-	a.context = context_flag(context);
-	a.tid = (__u32)bpf_get_current_pid_tgid();
-	if (current)
-		read_comm(a.comm, current);
-	else
-		bpf_get_current_comm(a.comm, sizeof(a.comm));
-	if (!c || needs_stack_on_target(c, context, wakes, &a))
-		a.stack = stack_of(ctx, context, wakes, callsite + key.set);
-	put_note(&key, &a);
+	/* A CPU that asks itself is looked up already. */
+	if (!c || a.cpu != q->cpu)
+		c = context == CONTEXT_NMI ? target_in_nmi() : target();
+	a.callsite = q->callsite;
+	a.stack = -1;
+	a.context = context & RECORD_CONTEXT;
+	name_thread(&a, current);
+	if (!c || needs_stack_on_target(c, context, current, q->wakes, &a))
+		a.stack = stack_of(ctx, context, current, q);
+	put_note(&q->key, &a);
 }
 
 SEC("?tp_btf/csd_queue_cpu")
 int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *function, void *csd)
 {
-	if (is_target(cpu))
-		note(ctx, csd_key(cpu, csd), callsite, NULL);
+	struct request q = {csd_key(cpu, csd), callsite, NULL, cpu, asked_target(cpu)};
+
+	if (q.target)
+		note(ctx, &q);
 	return 0;
 }
 
@@ -223,8 +241,11 @@ int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *func
 SEC("?tp_btf/ipi_send_cpu")
 int BPF_PROG(ipi_send_cpu, unsigned int cpu, unsigned long callsite, void *callback)
 {
-	if (!callback && is_target(cpu))
-		note(ctx, resched_key(cpu), callsite, NULL);
+	struct request q = {resched_key(cpu), callsite, NULL, cpu,
+			    callback ? NULL : asked_target(cpu)};
+
+	if (q.target)
+		note(ctx, &q);
 	return 0;
 }
 
@@ -232,8 +253,11 @@ SEC("?tp_btf/workqueue_queue_work")
 int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq,
 	     struct work_struct *work)
 {
-	if (is_target(pwq->pool->cpu))
-		note(ctx, work_key(work), 0, NULL);
+	__u32 cpu = pwq->pool->cpu;
+	struct request q = {work_key(work), 0, NULL, cpu, asked_target(cpu)};
+
+	if (q.target)
+		note(ctx, &q);
 	return 0;
 }
 
@@ -251,14 +275,15 @@ static __always_inline bool is_asleep(const struct task_struct *task)
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
-	struct asker_key key = wake_key(task->pid);
+	__u32 cpu = task->wake_cpu;
+	struct request q = {wake_key(task->pid), 0, task, cpu, asked_target(cpu)};
 
-	if (!is_target(task->wake_cpu) && !(watching && gate && is_watched(task)))
+	if (!q.target && !(watching && gate && is_watched(task)))
 		return 0;
 	if (!is_asleep(task))
 		return 0;
-	key.switches = switches_of(task) | !!task->on_cpu;
-	note(ctx, key, 0, task);
+	q.key.switches = switches_of(task) | !!task->on_cpu;
+	note(ctx, &q);
 	return 0;
 }
 
@@ -269,7 +294,7 @@ int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 {
 	struct asker_key key = wake_key(task->pid);
 
-	if (!watching && is_target(task->wake_cpu) && !is_target(dest_cpu))
+	if (!watching && asked_target(task->wake_cpu) && !asked_target(dest_cpu))
 		forget_note(&key);
 	return 0;
 }

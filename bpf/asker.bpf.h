@@ -76,14 +76,15 @@ static __always_inline struct asker_key resched_key(__u32 cpu)
 	return (struct asker_key){1, cpu, WAKES + CSDS + WORKS + (cpu & (RESCHEDS - 1)), 0};
 }
 
-/* As mark(), with the asker, if one was noted. plain: mark also without an asker. */
-static __always_inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function,
-				       __u64 now, struct asker_key key, bool plain)
+/* As mark(), with the asker of note_of() this key, if there is one. plain: mark also without. */
+static __always_inline void mark_noted(struct cpu_state *c, int level, int what, __u64 function,
+				       __u64 now, struct asker_note *n, struct asker_key key,
+				       bool plain)
 {
 	struct record r = {
 		.start_ns = now, .end_ns = now, .arg = function, .kind = RECORD_MARK, .mark = what};
 
-	if (RECORDS_WANTED && take_note(c, &r, &key)) {
+	if (RECORDS_WANTED && take_note(c, &r, n, &key)) {
 		c->own.mark[level] = function;
 		if (SUMMING && plain)
 			sum_function(c, level, function, now);
@@ -91,6 +92,13 @@ static __always_inline void mark_asked(struct cpu_state *c, int level, int what,
 	} else if (plain) {
 		mark(c, level, what, function, now);
 	}
+}
+
+static __always_inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function,
+				       __u64 now, struct asker_key key, bool plain)
+{
+	mark_noted(c, level, what, function, now, RECORDS_WANTED ? note_of(&key) : NULL, key,
+		   plain);
 }
 
 /* Ends a system vector. No tracepoint shows work of the reschedule IPI's handler, so its mark says

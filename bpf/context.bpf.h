@@ -9,19 +9,20 @@
 #include <bpf/bpf_core_read.h>
 #include "trace.bpf.h"
 
+/* RECORD_CONTEXT of these is what a request's record says. */
 enum context {
 	CONTEXT_UNKNOWN,
-	CONTEXT_NMI,
-	CONTEXT_IRQ,
-	CONTEXT_SOFTIRQ, /* runs softirqs; a thread that only disables them counts as a thread */
-	CONTEXT_THREAD,
+	CONTEXT_IRQ = RECORD_BY_INTERRUPT,
+	CONTEXT_NMI, /* another interrupt to the record */
+	/* Runs softirqs; a thread that only disables them counts as a thread. */
+	CONTEXT_SOFTIRQ = RECORD_BY_SOFTIRQ,
+	CONTEXT_THREAD = RECORD_BY_THREAD,
 };
 
-/* Offsets of per-CPU variables from the start of a CPU's area, taken from the kernel's type
- * information; 0: this kernel has no variable of that name. */
-extern const volatile __u32 at_preempt_count; /* x86, except 6.2 to 6.14 */
-extern const volatile __u32 at_pcpu_hot;      /* x86, 6.2 to 6.14 */
-extern const volatile __u32 at_runqueues;
+/* Bytes from a CPU's run queue to its per-CPU variable, by the kernel's type information; 0: this
+ * kernel has none of that name. */
+extern const volatile __s32 at_preempt_count; /* x86, except 6.2 to 6.14 */
+extern const volatile __s32 at_pcpu_hot;      /* x86, 6.2 to 6.14 */
 /* Newer kernels (7.3 does, 6.18 does not) keep 8 bits for disabled interrupts below the bits of
  * running interrupts. */
 extern const volatile bool count_is_wide;
@@ -32,46 +33,51 @@ extern const volatile bool count_is_wide;
 #define COUNT_IRQ     0x0f000000
 #define COUNT_NMI     0x70000000
 
-/* Reads the variable at `at` of the CPU whose run queue is at `from`; 0: not known. */
-static __always_inline bool read_at(__u64 from, __u64 at, __u32 *count)
+/* Reads the variable `at` bytes from the run queue; false: not known. */
+static __always_inline bool read_at(__u64 queue, __s64 at, __u32 *count)
 {
-	return from &&
-	       !bpf_probe_read_kernel(count, sizeof(*count), (void *)(from - at_runqueues + at));
+	return queue && !bpf_probe_read_kernel(count, sizeof(*count), (void *)(queue + at));
 }
 
 /* Uses no kernel symbol, because few kernels export symbols of data: the current thread knows its
  * CPU's run queue, and the count lies at a fixed distance from there. */
 static __always_inline bool read_count(const struct task_struct *task, __u32 *count)
 {
-	__u64 from = 0, at = at_preempt_count;
+	__s64 at = at_pcpu_hot;
 
-	if (at_pcpu_hot)
-		at = at_pcpu_hot + bpf_core_field_offset(struct pcpu_hot, preempt_count);
-	if (at && at_runqueues) {
-		if (bpf_core_field_exists(task->se.cfs_rq->rq))
-			from = (__u64)task->se.cfs_rq->rq;
-		return read_at(from, at, count);
-	}
+	if (at)
+		at += bpf_core_field_offset(struct pcpu_hot, preempt_count);
+	else
+		at = at_preempt_count;
+	if (at)
+		return bpf_core_field_exists(task->se.cfs_rq->rq) &&
+		       read_at((__u64)task->se.cfs_rq->rq, at, count);
 	if (!bpf_core_field_exists(task->thread_info.preempt_count))
 		return false;
 	*count = task->thread_info.preempt_count;
 	return true;
 }
 
-/* The current thread, to read from without a helper call; NULL: kernels before 5.11. */
+/* False on kernels before 5.11. To be asked in place of whether the thread is NULL: kernels before
+ * 6.2 would then check programs for a thread that is NULL, too, and refuse them. */
+#define CURRENT_IS_TOLD bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
+
+/* The current thread, to read from without a helper call; NULL: CURRENT_IS_TOLD is false. */
 static __always_inline const struct task_struct *current_thread(void)
 {
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
-		return NULL;
-	return bpf_get_current_task_btf();
+	return CURRENT_IS_TOLD ? bpf_get_current_task_btf() : NULL;
 }
 
 static __always_inline enum context context_of(__u32 count, __u32 softirq)
 {
-	if (count & (count_is_wide ? COUNT_NMI : COUNT_NMI_OLD))
-		return CONTEXT_NMI;
-	if (count & (count_is_wide ? COUNT_IRQ : COUNT_IRQ_OLD))
-		return CONTEXT_IRQ;
+	__u32 nmi = COUNT_NMI_OLD, irq = COUNT_IRQ_OLD;
+
+	if (count_is_wide) {
+		nmi = COUNT_NMI;
+		irq = COUNT_IRQ;
+	}
+	if (count & (nmi | irq))
+		return count & nmi ? CONTEXT_NMI : CONTEXT_IRQ;
 	return softirq & COUNT_SOFTIRQ ? CONTEXT_SOFTIRQ : CONTEXT_THREAD;
 }
 
@@ -80,11 +86,12 @@ static __always_inline enum context context_of(__u32 count, __u32 softirq)
 static __always_inline enum context context_by_helpers(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
+	__s64 at = at_preempt_count;
 	__u32 count;
 
-	if (at_preempt_count && at_runqueues) {
+	if (at) {
 		if (!bpf_core_field_exists(task->se.cfs_rq->rq) ||
-		    !read_at((__u64)BPF_CORE_READ(task, se.cfs_rq, rq), at_preempt_count, &count))
+		    !read_at((__u64)BPF_CORE_READ(task, se.cfs_rq, rq), at, &count))
 			return CONTEXT_UNKNOWN;
 	} else if (bpf_core_field_exists(task->thread_info.preempt_count)) {
 		count = BPF_CORE_READ(task, thread_info.preempt_count);
@@ -96,14 +103,13 @@ static __always_inline enum context context_by_helpers(void)
 
 /* At its end an interrupt lowers the count before it runs softirqs, and these raise it again. The
  * kernel's work in between, with the interrupted thread as current, looks like the thread's own
- * work.
+ * work. task: current_thread().
  */
-static __always_inline enum context context_now(void)
+static __always_inline enum context context_upon(const struct task_struct *task)
 {
-	const struct task_struct *task = current_thread();
 	__u32 count, softirq;
 
-	if (!task)
+	if (!CURRENT_IS_TOLD)
 		return context_by_helpers();
 	if (!read_count(task, &count))
 		return CONTEXT_UNKNOWN;
@@ -113,9 +119,14 @@ static __always_inline enum context context_now(void)
 	return context_of(count, softirq);
 }
 
-/* True when this thread entered the kernel by a system call, or never leaves the kernel; false when
- * an interrupt or a fault brought it here. */
-static __always_inline bool came_by_itself(void)
+static __always_inline enum context context_now(void)
+{
+	return context_upon(current_thread());
+}
+
+/* True when this thread, current_thread(), entered the kernel by a system call, or never leaves the
+ * kernel; false when an interrupt or a fault brought it here. */
+static __always_inline bool came_by_itself(const struct task_struct *task)
 {
 	struct pt_regs___x86 *x86;
 	struct pt_regs___on_arm64 *arm64;
@@ -123,9 +134,9 @@ static __always_inline bool came_by_itself(void)
 
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return false;
-	if (bpf_get_current_task_btf()->flags & PF_KTHREAD)
+	if (task->flags & PF_KTHREAD)
 		return true;
-	regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
 	x86 = regs;
 	arm64 = regs;
 	if (bpf_core_field_exists(x86->orig_ax))

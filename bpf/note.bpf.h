@@ -86,12 +86,11 @@ static __always_inline void forget_note(const struct asker_key *key)
 		n->what = 0;
 }
 
-/* Takes the note under this key into the mark; false: there is none, or another is being written
+/* Takes the note_of() this key into the mark; false: there is none, or another is being written
  * over it. */
-static __always_inline bool take_note(struct cpu_state *c, struct record *r,
+static __always_inline bool take_note(struct cpu_state *c, struct record *r, struct asker_note *n,
 				      const struct asker_key *key)
 {
-	struct asker_note *n = note_of(key);
 	__u32 version = n ? *(volatile __u32 *)&n->versions : 1;
 	bool mine;
 

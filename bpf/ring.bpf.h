@@ -57,73 +57,119 @@ static __always_inline void leave(__u32 *inside)
 }
 #endif
 
+/* Room for a record in a level's ring, from reserve() to publish(). */
+struct ring_room {
+	struct record *record; /* NULL: none */
+	__u64 head;
+	__u32 place;
+};
+
 /* The next half of a level's ring; the caller has made sure of room, see reserve(). */
-static __always_inline struct record *next_half(struct cpu_state *c, int level)
+static __always_inline struct ring_room next_half(struct cpu_state *c, int level, __u64 head)
 {
-	__u64 at = ring_base(level) + c->own.place[level];
+	struct ring_room room = {NULL, head, c->own.place[level]};
+	__u64 at = ring_base(level) + room.place;
 
 	barrier_var(at);
 	/* never true: bounds the index for the verifier, for access to both halves */
 	if (at > RING_HALVES - 2)
-		return NULL;
-	return (struct record *)&c->ring[at];
+		return room;
+	room.record = (struct record *)&c->ring[at];
+	/* The rings are farther from the begin of the state than an instruction reaches: without
+	 * this the compiler adds up the address for each store again. */
+	barrier_var(room.record);
+	if (!room.record)
+		__builtin_unreachable();
+	return room;
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "put_tag() writes bytes as a word");
+_Static_assert(__builtin_offsetof(struct record, kind) == 28 &&
+		       __builtin_offsetof(struct record, level) == 29 &&
+		       __builtin_offsetof(struct record, flags) == 30 &&
+		       __builtin_offsetof(struct record, mark) == 31,
+	       "put_tag() writes a word");
+
+/* Writes what a record is, by one store. */
+static __always_inline void put_tag(struct record *r, __u8 kind, __u8 level, __u8 flags, __u8 mark)
+{
+	__u32 tag = kind | level << 8 | (__u32)flags << 16 | (__u32)mark << 24;
+
+	__builtin_memcpy(&r->kind, &tag, sizeof(tag));
 }
 
 /* Makes the written halves of a record visible to the reader. */
-static __always_inline void publish(struct cpu_state *c, int level, __u32 halves)
+static __always_inline void publish(struct cpu_state *c, int level, const struct ring_room *room,
+				    __u32 halves)
 {
-	c->own.place[level] = ring_next(level, c->own.place[level], halves);
-	store_release(&c->head[level], c->head[level] + halves);
+	c->own.place[level] = ring_next(level, room->place, halves);
+	store_release(&c->head[level], room->head + halves);
+}
+
+/* Reports the records that had no room before. False for the verifier alone. */
+static __always_inline bool say_lost(struct cpu_state *c, int level, __u64 head)
+{
+	struct ring_room room = next_half(c, level, head);
+
+	if (!room.record)
+		return false;
+	room.record->id = c->own.unsaid[level];
+	room.record->kind = RECORD_LOST;
+	room.record->flags = 0;
+	c->own.unsaid[level] = 0;
+	publish(c, level, &room, 1);
+	return true;
 }
 
 /* Takes the next place in a level's sequence. The caller fills one or two halves and calls
- * publish(). NULL: the ring is full and the place counts as lost; a RECORD_LOST reports the number
- * once there is room again. */
-static __always_inline struct record *reserve(struct cpu_state *c, int level, __u32 halves)
+ * publish(). No record: the ring is full and the place counts as lost; a RECORD_LOST reports the
+ * number once there is room again. */
+static __always_inline struct ring_room reserve(struct cpu_state *c, int level, __u32 halves)
 {
-	struct record *r;
-	__u64 used;
+	const struct ring_room none = {NULL, 0, 0};
+	__u64 head, used;
 
 	if (!RECORDS_WANTED)
-		return NULL;
-	used = c->head[level] - *(volatile __u64 *)&c->tail[level];
+		return none;
+	head = c->head[level];
+	used = head - *(volatile __u64 *)&c->tail[level];
 	c->cursor[level]++;
 	if (used + 1 + halves > ring_size(level) - 1) {
 		c->lost[level]++;
 		c->own.unsaid[level]++;
-		return NULL;
+		return none;
 	}
-	if (c->own.unsaid[level]) {
-		r = next_half(c, level);
-		if (!r)
-			return NULL;
-		r->id = c->own.unsaid[level];
-		r->kind = RECORD_LOST;
-		r->flags = 0;
-		c->own.unsaid[level] = 0;
-		publish(c, level, 1);
-	}
-	return next_half(c, level);
+	if (c->own.unsaid[level] && !say_lost(c, level, head++))
+		return none;
+	return next_half(c, level, head);
 }
 
 /* Writes a whole record, of which the caller has set all bytes; its second half only when that is
  * new. False: the ring was full. */
 static __always_inline bool put_wide(struct cpu_state *c, int level, struct record *r)
 {
-	struct record_half *half = (struct record_half *)r, *to;
+	struct record_half *half = (struct record_half *)r + 1;
 	struct record_half *same = &c->own.same[level][record_place(r)];
-	bool repeats = half[1].word[0] == same->word[0] && half[1].word[1] == same->word[1] &&
-		       half[1].word[2] == same->word[2] && half[1].word[3] == same->word[3];
-	__u32 halves = repeats ? 1 : 2;
+	struct ring_room room;
+	struct record *to;
+	__u32 halves = 1;
 
-	to = (struct record_half *)reserve(c, level, halves);
+	barrier_var(same); /* the address is added up once, see next_half() */
+	if (half->word[0] != same->word[0] || half->word[1] != same->word[1] ||
+	    half->word[2] != same->word[2] || half->word[3] != same->word[3])
+		halves = 2;
+	room = reserve(c, level, halves);
+	to = room.record;
 	if (!to)
 		return false;
-	r->level = repeats ? RECORD_SAME : RECORD_WIDE;
-	to[0] = half[0];
-	if (!repeats)
-		to[1] = *same = half[1];
-	publish(c, level, halves);
+	to->start_ns = r->start_ns;
+	to->end_ns = r->end_ns;
+	to->arg = r->arg;
+	to->id = r->id;
+	put_tag(to, r->kind, halves == 1 ? RECORD_SAME : RECORD_WIDE, r->flags, r->mark);
+	if (halves == 2)
+		*((struct record_half *)to + 1) = *same = *half;
+	publish(c, level, &room, halves);
 	return true;
 }
 
@@ -131,7 +177,8 @@ static __always_inline bool put_wide(struct cpu_state *c, int level, struct reco
 static __always_inline void put_narrow(struct cpu_state *c, int level, int kind, int mark,
 				       int flags, __u32 id, __u64 arg, __u64 start, __u64 end)
 {
-	struct record *r = reserve(c, level, 1);
+	struct ring_room room = reserve(c, level, 1);
+	struct record *r = room.record;
 
 	if (!r)
 		return;
@@ -139,11 +186,8 @@ static __always_inline void put_narrow(struct cpu_state *c, int level, int kind,
 	r->end_ns = end;
 	r->arg = arg;
 	r->id = id;
-	r->kind = kind;
-	r->level = level;
-	r->flags = flags;
-	r->mark = mark;
-	publish(c, level, 1);
+	put_tag(r, kind, level, flags, mark);
+	publish(c, level, &room, 1);
 }
 
 #endif

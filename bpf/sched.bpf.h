@@ -53,7 +53,7 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 		c->softirq.start_ns = now;
 		c->own.preempted.start_ns = 0;
 		c->own.mark[LEVEL_SOFTIRQ] = 0;
-		c->own.began[LEVEL_SOFTIRQ] = inner_records(c);
+		c->own.began[LEVEL_SOFTIRQ] = inner_records(c, LEVEL_SOFTIRQ);
 		if (SUMMING)
 			sum_softirq_again(c);
 		if (c->own.preempted_mark)
@@ -94,7 +94,7 @@ static __always_inline __u64 work_of(struct task_struct *task)
 	const struct kthread *thread;
 	const struct worker *worker;
 
-	if (!WORKERS_TELL || !is_worker(task->flags))
+	if (!is_worker(task->flags) || !WORKERS_TELL)
 		return 0;
 	thread = bpf_core_field_exists(task->worker_private) ? BPF_CORE_READ(task, worker_private)
 							     : BPF_CORE_READ(old, set_child_tid);
@@ -105,7 +105,7 @@ static __always_inline __u64 work_of(struct task_struct *task)
 /* A worker that tells goes on with nothing unless a mark says so when it returns. */
 static __always_inline bool goes_on(struct task_struct *task, unsigned int flags)
 {
-	return !(WORKERS_TELL && is_worker(flags)) && state_of(task) != TASK_IDLE;
+	return !(is_worker(flags) && WORKERS_TELL) && state_of(task) != TASK_IDLE;
 }
 
 /* unseen: RECORD_UNSEEN or 0. */
@@ -154,11 +154,12 @@ static __always_inline void note_waker(struct cpu_state *c, struct task_struct *
 				       __u64 now)
 {
 	struct asker_key key = wake_key(tid);
+	struct asker_note *n = RECORDS_WANTED ? note_of(&key) : NULL;
 
-	if (!RECORDS_WANTED || !note_of(&key))
+	if (!n)
 		return;
 	key.switches = switches_of(task);
-	mark_asked(c, LEVEL_THREAD, MARK_WAKER, 0, now, key, false);
+	mark_noted(c, LEVEL_THREAD, MARK_WAKER, 0, now, n, key, false);
 }
 
 /* Notes who woke the thread that begins here, and what it goes on with: a worker may have begun

@@ -16,7 +16,7 @@ struct watch_groups watch_groups SEC(".maps");
 const volatile int current_known = 0;
 const volatile int summing = SUMS_NONE;
 struct cpu_sums cpu_sums SEC(".maps");
-const volatile __u32 at_preempt_count = 0, at_pcpu_hot = 0, at_runqueues = 0;
+const volatile __s32 at_preempt_count = 0, at_pcpu_hot = 0;
 const volatile bool count_is_wide = false;
 const volatile int sampler_sleeps = 0;
 volatile int gate = 0;

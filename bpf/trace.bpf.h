@@ -81,25 +81,25 @@ static __always_inline void read_comm(char *to, const struct task_struct *task)
 
 static __always_inline struct cpu_state *state_at(__u32 slot)
 {
-	__u32 only = 0;
 	void *map;
 
 	if (!states_apart)
 		return bpf_map_lookup_elem(&cpu_states, &slot);
 	map = bpf_map_lookup_elem(&cpu_states_apart, &slot);
-	return map ? bpf_map_lookup_elem(map, &only) : NULL;
+	slot = 0;
+	return map ? bpf_map_lookup_elem(map, &slot) : NULL;
 }
 
 static __always_inline struct cpu_state *state_of_cpu(__u32 cpu)
 {
 	__u64 i = cpu;
+	__u32 slot;
 
 	/* Keeps the compiler from checking one register and indexing with another, which the
 	 * verifier cannot follow. */
 	barrier_var(i);
-	if (i >= TARGET_CPUS || !slot_of_cpu[i])
-		return NULL;
-	return state_at(slot_of_cpu[i] - 1);
+	slot = i < TARGET_CPUS ? slot_of_cpu[i] : 0;
+	return slot ? state_at(slot - 1) : NULL;
 }
 
 /* State of this CPU when it is a target and the gate is open, else NULL. */
@@ -178,9 +178,9 @@ static __always_inline int sum_place(const struct cpu_state *c, int level)
 }
 
 /* The group of the hierarchy that tells owners (collect/owners.h). */
-static __always_inline struct cgroup *group_of(struct css_set *set)
+static __always_inline struct cgroup *group_of(struct css_set *set, int in)
 {
-	switch (owners_in) {
+	switch (in) {
 	case OWNERS_UNIFIED:
 		return set->dfl_cgrp;
 #define OWNERS_BY(name)                                                                            \
@@ -202,9 +202,10 @@ static __always_inline struct cgroup *group_of(struct css_set *set)
 static __always_inline __u64 owner_of(struct task_struct *task)
 {
 	struct cgroup *group = NULL;
+	int in = owners_in; /* once: the kernel drops no load of a constant */
 
-	if (owners_in && bpf_core_field_exists(task->cgroups))
-		group = group_of(task->cgroups);
+	if (in && bpf_core_field_exists(task->cgroups))
+		group = group_of(task->cgroups, in);
 	return OWNER(task->tgid, group ? group->kn->id : 0);
 }
 
@@ -330,13 +331,15 @@ static __always_inline void sum_interval(struct cpu_state *c, int level, int kin
 static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg,
 				 __u64 start, __u64 end)
 {
-	if (watching && start < c->own.active_since)
+	int watched = watching;
+
+	if (watched && start < c->own.active_since)
 		return; /* the begin of this interval was not seen: the open one is older */
 	if (SUMMING)
 		sum_interval(c, level, kind, id, arg, start, end);
 	if (!RECORDS_WANTED)
 		return;
-	put_narrow(c, level, kind, 0, watching ? watch_flags(c, level) : 0, id, arg, start, end);
+	put_narrow(c, level, kind, 0, watched ? watch_flags(c, level) : 0, id, arg, start, end);
 }
 
 /* The level that is running: marks go to the ring of the interval that they explain. */
@@ -347,10 +350,12 @@ static __always_inline int level_now(const struct cpu_state *c, int otherwise)
 	return c->softirq.start_ns ? LEVEL_SOFTIRQ : otherwise;
 }
 
-/* All records so far, dropped or not, of levels that may end inside an interval of this one. */
-static __always_inline __u32 inner_records(const struct cpu_state *c)
+/* All records so far, dropped or not, of this level and of those that interrupt it. */
+static __always_inline __u32 inner_records(const struct cpu_state *c, int level)
 {
-	return c->cursor[LEVEL_SOFTIRQ] + c->cursor[LEVEL_IRQ] + c->cursor[LEVEL_NMI];
+	__u32 softirqs = level == LEVEL_SOFTIRQ ? c->cursor[LEVEL_SOFTIRQ] : 0;
+
+	return softirqs + c->cursor[LEVEL_IRQ] + c->cursor[LEVEL_NMI];
 }
 
 /* The time since when the interval of this level runs the function that begins now: for the first
@@ -361,7 +366,8 @@ static __always_inline __u64 mark_time(struct cpu_state *c, int level)
 	const struct record_open *o = level == LEVEL_IRQ ? &c->irq[0] : &c->softirq;
 
 	if (!watching && level != LEVEL_THREAD && o->start_ns &&
-	    !(level == LEVEL_IRQ && c->irq[1].start_ns) && c->own.began[level] == inner_records(c))
+	    !(level == LEVEL_IRQ && c->irq[1].start_ns) &&
+	    c->own.began[level] == inner_records(c, level))
 		return o->start_ns;
 	if (!RECORDS_WANTED && !c->own.sums.open[sum_place(c, level) % SUM_PLACES].marked)
 		return 0; /* the way to the first function is its own: nobody asks when it begins */
@@ -426,7 +432,7 @@ static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id,
 	struct record_open *o = inside ? &c->irq[1] : &c->irq[0];
 
 	c->own.mark[LEVEL_IRQ] = function;
-	c->own.began[LEVEL_IRQ] = inner_records(c);
+	c->own.began[LEVEL_IRQ] = inner_records(c, LEVEL_IRQ);
 	o->id = id;
 	o->kind = kind;
 	o->start_ns = clock_at(c, LEVEL_IRQ);

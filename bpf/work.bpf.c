@@ -5,15 +5,24 @@
 #include "trace.bpf.h"
 #include "asker.bpf.h"
 
+/* Each level by code of its own: where it is not known when this is compiled, each field of it has
+ * to be looked up. */
 static __always_inline void mark_plain(int otherwise, int what, __u64 function)
 {
 	struct cpu_state *c = target();
-	int level;
 
 	if (!c)
 		return;
-	level = level_now(c, otherwise);
-	mark(c, level, what, function, mark_time(c, level));
+	switch (level_now(c, otherwise)) {
+	case LEVEL_IRQ:
+		mark(c, LEVEL_IRQ, what, function, mark_time(c, LEVEL_IRQ));
+		break;
+	case LEVEL_SOFTIRQ:
+		mark(c, LEVEL_SOFTIRQ, what, function, mark_time(c, LEVEL_SOFTIRQ));
+		break;
+	default:
+		mark(c, LEVEL_THREAD, what, function, mark_time(c, LEVEL_THREAD));
+	}
 }
 
 SEC("?tp_btf/hrtimer_expire_entry")

@@ -137,7 +137,7 @@ bool kernel_has_member(const struct kernel *k, const char *structure, const char
 	return false;
 }
 
-uint32_t kernel_percpu_at(const struct kernel *k, const char *name)
+static uint32_t percpu_at(const struct kernel *k, const char *name)
 {
 	const struct btf_var_secinfo *row = k->percpu ? btf_var_secinfos(k->percpu) : NULL;
 
@@ -145,6 +145,13 @@ uint32_t kernel_percpu_at(const struct kernel *k, const char *name)
 		if (!strcmp(name_of(k, btf__type_by_id(k->btf, row[i].type)), name))
 			return row[i].offset;
 	return 0;
+}
+
+int32_t kernel_from_queue(const struct kernel *k, const char *name)
+{
+	uint32_t at = percpu_at(k, name), queue = percpu_at(k, "runqueues");
+
+	return at && queue ? (int32_t)(at - queue) : 0;
 }
 
 /* libbpf cannot probe helpers of tracing programs. */

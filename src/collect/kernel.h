@@ -32,7 +32,7 @@ bool kernel_has_member(const struct kernel *k, const char *structure, const char
 /* True when programs may ask for the current thread's task_struct. */
 bool kernel_tells_current(const struct kernel *k);
 
-/* Offset of a per-CPU variable; 0: this kernel has none of that name. */
-uint32_t kernel_percpu_at(const struct kernel *k, const char *name);
+/* Bytes from a CPU's run queue to its per-CPU variable of this name; 0: not known. */
+int32_t kernel_from_queue(const struct kernel *k, const char *name);
 
 #endif

@@ -101,10 +101,9 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 
 static void find_context(struct probes *p, const struct kernel *k)
 {
-	p->skel->rodata->at_preempt_count = kernel_percpu_at(k, "__preempt_count");
-	p->skel->rodata->at_pcpu_hot = kernel_percpu_at(k, "pcpu_hot");
-	p->skel->rodata->at_runqueues = kernel_percpu_at(k, "runqueues");
-	p->skel->rodata->count_is_wide = kernel_percpu_at(k, "local_interrupt_disable_state");
+	p->skel->rodata->at_preempt_count = kernel_from_queue(k, "__preempt_count");
+	p->skel->rodata->at_pcpu_hot = kernel_from_queue(k, "pcpu_hot");
+	p->skel->rodata->count_is_wide = kernel_from_queue(k, "local_interrupt_disable_state");
 }
 
 static void find_irq_vectors(struct probes *p)

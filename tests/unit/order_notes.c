@@ -18,7 +18,7 @@ void order_put_note(const struct asker_key *key, const struct asker_note *a)
 
 bool order_take_note(struct cpu_state *c, struct record *r, const struct asker_key *key)
 {
-	return take_note(c, r, key);
+	return take_note(c, r, note_of(key), key);
 }
 
 void order_forget_note(const struct asker_key *key)
