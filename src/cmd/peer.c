@@ -25,7 +25,7 @@ static const struct peer peers[] = {
 	{"cyclictest", NULL, cyclictest_words, cyclictest_rows, cyclictest_end, cmd_sleep,
 	 "Each thread has a CPU of its own, also without -a.\n"},
 	{"pingpong", NULL, pingpong_words, pingpong_rows, pingpong_end, cmd_pingpong,
-	 "The two sides are processes, and what they wait at works between processes.\n"},
+	 "The two sides are threads of one process, as osjitter's are.\n"},
 	{0},
 };
 

@@ -88,8 +88,8 @@ const struct peer_row pingpong_rows[] = {
 	{0, "json", NULL, .refused = "culprit pingpong --times FILE has a form of its own"},
 	{0},
 };
-const char *const pingpong_words[] = {"pingpong", "--style=pingpong", "--messages=500000",
-				      "--pauses=2000", NULL};
+const char *const pingpong_words[] = {"pingpong",          "--style=pingpong", "--threads",
+				      "--messages=500000", "--pauses=2000",    NULL};
 
 int pingpong_end(struct peer_line *l, const char *operand)
 {

@@ -99,6 +99,10 @@ static const struct opt pingpong_opts[] = {
 	{'c', "cpus", "CPUS", "the two CPUs; with --matrix all CPUs whose pairs are measured",
 	 FIELD(command.measure.cpus), opt_set_cpus,
 	 .preset = "two of the isolated CPUs; if there are not two, two of all; with --matrix all"},
+	{0, "threads", NULL,
+	 "between two threads of one process, not two processes: its futexes, condition variables "
+	 "and semaphores are private",
+	 FIELD(pingpong.threads)},
 	{0, "pin", "A,B", "the CPU that sends first, and the other one", FIELD(pin),
 	 measure_set_pair, .excludes = "cpus", .why = "gives the CPUs", .preset = "as -c"},
 	{0, "times", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path),
@@ -114,7 +118,7 @@ static const struct opt pingpong_opts[] = {
 	 "measure all pairs of CPUs (of -c, or of all) one after another, and print a table of the "
 	 "medians; nothing is traced",
 	 FIELD(matrix),
-	 .excludes = "pin,record,times,stacks,chart,percentiles,threshold,max-hiccup,label",
+	 .excludes = "pin,threads,record,times,stacks,chart,percentiles,threshold,max-hiccup,label",
 	 .why = "keeps only the medians of all pairs"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
 	OPT_SCHEMA(schema_pingpong),
@@ -127,6 +131,8 @@ static const struct opt pingpong_opts[] = {
 
 static const struct opt_example pingpong_examples[] = {
 	{"sudo culprit pingpong --pin 2,3 -m all", "each method between CPUs 2 and 3"},
+	{"sudo culprit pingpong --threads -m futex,cv,sem",
+	 "what waking a thread of the same process costs"},
 	{"culprit pingpong --matrix -m spin", "the median of each pair of CPUs"},
 	{0},
 };
@@ -136,10 +142,10 @@ const struct opt_command pingpong_usage = {
 	.summary = "what a message to another CPU costs, by each method, and who made it late",
 	.about = "Two processes, each pinned to a CPU, send one message back and forth through "
 		 "shared memory, and measure the time from its stamp until the other process has "
-		 "it. They are processes, not threads: the semaphores, condition variables and "
-		 "futexes are those that work between processes. Messages that took long are "
-		 "explained on the CPU that was late.\n\n" EXIT_STATUS(
-			 "2 --max-hiccup or --stop-on was crossed, "),
+		 "it. Their semaphores, condition variables and futexes are those that work "
+		 "between processes; with --threads the two are threads of one process, and these "
+		 "are private. Messages that took long are explained on the CPU that was "
+		 "late.\n\n" EXIT_STATUS("2 --max-hiccup or --stop-on was crossed, "),
 	.opts = pingpong_opts,
 	.examples = pingpong_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
@@ -362,5 +368,8 @@ int cmd_pingpong(int argc, char **argv)
 	for (uint32_t i = 0; i < p->nways; i++)
 		names[i] = pingpong_names[p->way[i]];
 	workload.series = names;
+	workload.threads = p->threads;
+	if (p->threads)
+		workload.name = "pingpong of threads";
 	return o.matrix ? run_matrix(&o, &workload) : run_pair(&o, &workload);
 }

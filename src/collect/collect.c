@@ -2,12 +2,10 @@
 /* A live run's engine: what begins and ends with its window, and what is counted in between.
  * start.c starts the run, samplers.c its samplers, window.c opens and closes the window, read.c
  * reads it, window_end.c ends it for one CPU. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -184,14 +182,8 @@ void collect_close(void *run)
 {
 	struct collect *c = run;
 
-	for (uint32_t i = 0; i < c->ntargets; i++) {
-		struct target *t = &c->target[i];
-
-		if (t->pid > 0) {
-			kill(t->pid, SIGKILL);
-			waitpid(t->pid, NULL, 0);
-		}
-	}
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		sampler_kill(c, &c->target[i]);
 	reader_sink(&c->reader);
 	probes_close(c->probes);
 	for (uint32_t i = 0; i < c->ntargets; i++) {

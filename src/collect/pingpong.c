@@ -53,17 +53,19 @@ struct table {
 
 /* ---- in culprit's process ---- */
 
-static int share_primitives(struct box *b)
+/* Private ones are for the threads of one process, whichever that will be. */
+static int make_primitives(struct box *b, bool private)
 {
+	int shared = private ? PTHREAD_PROCESS_PRIVATE : PTHREAD_PROCESS_SHARED;
 	pthread_mutexattr_t mutex;
 	pthread_condattr_t cond;
 
 	pthread_mutexattr_init(&mutex);
-	pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setpshared(&mutex, shared);
 	pthread_condattr_init(&cond);
-	pthread_condattr_setpshared(&cond, PTHREAD_PROCESS_SHARED);
+	pthread_condattr_setpshared(&cond, shared);
 	if (pthread_mutex_init(&b->mutex, &mutex) || pthread_cond_init(&b->cond, &cond) ||
-	    sem_init(&b->sem, 1, 0))
+	    sem_init(&b->sem, !private, 0))
 		return complain("mutexes, condition variables or semaphores cannot be shared "
 				"between processes here");
 	return 0;
@@ -93,12 +95,12 @@ static int open_descriptors(struct workload_props *props, struct box *b)
 
 static int prepare(struct workload_props *props, const void *options)
 {
+	const struct pingpong_options *o = options;
 	struct table *t = props->shared;
 	int pair[2];
 
-	(void)options;
 	for (int i = 0; i < 2; i++) {
-		if (share_primitives(&t->box[i]))
+		if (make_primitives(&t->box[i], o->threads))
 			return -1;
 		if (open_descriptors(props, &t->box[i]))
 			return complain("cannot create pipes and eventfds for the messages: %s",
@@ -212,11 +214,11 @@ static int play_matrix(struct side *s, struct table *t)
 	return 0;
 }
 
-/* A ring is opened while learning, when the sampler has its rights, and lasts as long as it does.
+/* A ring is opened while learning, when the sampler has its rights, and lasts as long as that does.
  * NULL: nobody wants one, or playing says why there is none. */
 static struct ring *own_ring(const struct pingpong_options *o)
 {
-	static struct ring *ring;
+	static __thread struct ring *ring;
 
 	for (uint32_t i = 0; i < o->nways && !ring; i++)
 		if (ways[o->way[i]].play == play_io_uring)

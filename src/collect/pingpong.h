@@ -2,7 +2,8 @@
 /* The workload pingpong: two processes, each on a CPU of its own, send one message to and fro. Each
  * window lasts from the stamp of a message on the sender's CPU until the receiver has it, and
  * belongs to the receiver's CPU. A long send is a window of the sender's. The two sides are
- * processes, so they use shared memory and primitives that work between processes.
+ * processes, so they use shared memory and primitives that work between processes; or threads of
+ * one process, with primitives that are private to it.
  *
  * Each way of sending is a row in pingpong.c's table; pingpong_way.h has the course of a message.
  */
@@ -22,6 +23,7 @@ struct pingpong_options {
 	uint64_t messages; /* each way, by each method; or of each pair */
 	uint64_t pauses;   /* PAUSEs before each message */
 	uint64_t looks;    /* PAUSEs between two looks of spin-pauses */
+	bool threads;      /* the workload's copy has them, too */
 	/* Shared memory for the time of each message, ns: [way's place][receiver: 0 began, 1 the
 	 * other][messages]; NULL: not wanted. 0: never sent. raw_count[way's place][receiver] says
 	 * how many came. */

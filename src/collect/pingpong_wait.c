@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ways of pingpong that sleep in the kernel until a message comes. All of them work between
- * processes. */
+/* The ways of pingpong that sleep in the kernel until a message comes: between processes, or
+ * threads, of which futexes, condition variables and semaphores then are private. */
 #include <linux/futex.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -74,19 +74,23 @@ int play_sem(struct side *s, uint64_t messages, bool *stopped)
 
 /* ---- futex ---- */
 
+static inline int futex(const struct side *s, _Atomic uint32_t *word, int what, uint32_t value)
+{
+	return syscall(SYS_futex, word, what | (s->o->threads ? FUTEX_PRIVATE_FLAG : 0), value,
+		       NULL, NULL, 0);
+}
+
 static inline bool send_futex(struct side *s, uint64_t stamp)
 {
 	s->out->stamp = stamp;
 	atomic_store(&s->out->futex, 1);
-	return syscall(SYS_futex, &s->out->futex, FUTEX_WAKE, 1, NULL, NULL, 0) >= 0 ||
-	       failed(s, "futex");
+	return futex(s, &s->out->futex, FUTEX_WAKE, 1) >= 0 || failed(s, "futex");
 }
 
 static inline uint64_t receive_futex(struct side *s)
 {
 	while (!atomic_exchange(&s->in->futex, 0))
-		if (syscall(SYS_futex, &s->in->futex, FUTEX_WAIT, 0, NULL, NULL, 0) &&
-		    errno != EAGAIN && errno != EINTR)
+		if (futex(s, &s->in->futex, FUTEX_WAIT, 0) && errno != EAGAIN && errno != EINTR)
 			return failed(s, "futex");
 	return take_stamp(s);
 }

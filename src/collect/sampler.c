@@ -5,6 +5,7 @@
 #include <link.h>
 #include <linux/mempolicy.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +25,6 @@
 
 #define MSR_EVENTS  "/sys/bus/event_source/devices/msr/"
 #define STACK_TOUCH (256 * 1024)
-#define BENCH_BATCH 20000
 
 struct sampler_shm *sampler_shm_new(void)
 {
@@ -74,12 +74,20 @@ static uint64_t read_smi(struct sampler_shm *l, int event)
 
 /* ---- the process ---- */
 
+/* Keeps the memory map, and other threads of the process, until everything has been read; then
+ * culprit ends the process. */
+static void __attribute__((noreturn)) await_end(void)
+{
+	for (;;)
+		pause();
+}
+
 static void __attribute__((noreturn)) give_up(struct sampler_shm *l, int err, const char *what)
 {
 	l->error = err;
 	snprintf(l->what, sizeof(l->what), "%s", what);
 	atomic_store(&l->phase, SAMPLER_FAILED);
-	_exit(1);
+	await_end();
 }
 
 /* Waits for culprit's process. Sleeps: nothing is measured yet, and a spinning FIFO sampler would
@@ -255,9 +263,9 @@ static void miss_window(struct spin *s)
 	window_closes(s);
 }
 
-static void __attribute__((noreturn))
-sampler_main(struct sampler_shm *l, const struct sampler_options *o)
+static void __attribute__((noreturn)) sampler_main(const struct sampler_options *o)
 {
+	struct sampler_shm *l = o->shm;
 	struct spin s = {
 		.shm = l,
 		.cursors = o->cursors ? o->cursors : &no_cursors,
@@ -275,6 +283,7 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	uint64_t smi_before;
 	int smi_event, err;
 
+	l->tid = syscall(SYS_gettid);
 	settle_in(l, o);
 	smi_event = open_smi_event();
 	l->smi_known = smi_event >= 0;
@@ -309,9 +318,25 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 		spin_window(&s);
 	l->smi_count = read_smi(l, smi_event) - smi_before;
 	atomic_store(&l->phase, SAMPLER_DONE);
-	/* keeps the memory map until everything has been read; then culprit ends this process */
-	for (;;)
-		pause();
+	await_end();
+}
+
+static void *sampler_thread(void *options)
+{
+	sampler_main(options);
+}
+
+/* Starts the samplers beside the first one, whose thread this is. */
+static void start_others(struct sampler_options *options, uint32_t n)
+{
+	pthread_t thread;
+
+	for (uint32_t i = 1; i < n; i++) {
+		int err = pthread_create(&thread, NULL, sampler_thread, &options[i]);
+
+		if (err)
+			give_up(options[i].shm, err, "starting its thread");
+	}
 }
 
 static int by_number(const void *a, const void *b)
@@ -335,7 +360,7 @@ static void close_others(struct workload_props *props)
 	syscall(SYS_close_range, from, ~0U, 0);
 }
 
-pid_t sampler_start(struct sampler_shm *shm, const struct sampler_options *options)
+pid_t sampler_start(struct sampler_options *options, uint32_t n)
 {
 	pid_t parent = getpid();
 	pid_t pid = fork();
@@ -348,44 +373,6 @@ pid_t sampler_start(struct sampler_shm *shm, const struct sampler_options *optio
 	close_others(options->props);
 	if (getppid() != parent) /* the parent died before the line above */
 		_exit(1);
-	sampler_main(shm, options);
-}
-
-/* ---- bench ---- */
-
-double sampler_bench_bare(unsigned batches)
-{
-	double best = 1e9;
-
-	while (batches--) {
-		uint64_t start = counter_now(), now = start, before, longest = 0;
-
-		for (int i = 0; i < BENCH_BATCH; i++) {
-			before = now;
-			now = counter_now();
-			if (__builtin_expect(now - before > longest, 0))
-				longest = now - before;
-		}
-		__asm__ volatile("" : : "r"(longest));
-		if ((double)(now - start) / BENCH_BATCH < best)
-			best = (double)(now - start) / BENCH_BATCH;
-	}
-	return best;
-}
-
-void sampler_bench_loop(struct sampler_shm *shm, uint64_t short_from, uint64_t threshold)
-{
-	struct spin s = {.shm = shm,
-			 .cursors = &no_cursors,
-			 .cpu = sched_getcpu(),
-			 .counter = true,
-			 .deadline = UINT64_MAX};
-
-	learn_limits(shm, short_from, threshold);
-	shm->busy_min = shm->short_busy_min = UINT64_MAX / 8;
-	shm->anchor_min = UINT64_MAX / 8;
-	shm->loop_min = UINT64_MAX;
-	shm->loop_count = shm->away_ticks = shm->short_count = shm->busy_ticks = 0;
-	atomic_store(&shm->tail, atomic_load(&shm->head));
-	spin_window(&s);
+	start_others(options, n);
+	sampler_main(options);
 }

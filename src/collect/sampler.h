@@ -108,6 +108,7 @@ struct sampler_shm {
 	double ns_per_tick; /* as learned */
 	int error;
 	char what[64];
+	int32_t tid; /* the thread; set before SAMPLER_READY */
 
 	struct shm_hiccup ring[SHM_SLOTS];
 };
@@ -125,6 +126,7 @@ struct workload_props;
 struct samples;
 
 struct sampler_options {
+	struct sampler_shm *shm; /* shared with this sampler */
 	unsigned cpu;
 	bool clock; /* use CLOCK_MONOTONIC instead of the counter */
 	int policy; /* SCHED_OTHER, SCHED_FIFO, SCHED_RR, SCHED_BATCH, SCHED_IDLE */
@@ -144,9 +146,10 @@ struct sampler_options {
 struct sampler_shm *sampler_shm_new(void);
 void sampler_shm_free(struct sampler_shm *shm);
 
-/* Forks the sampler. It dies with the calling process. Returns its pid or -errno; shm->phase says
- * when it is ready. */
-pid_t sampler_start(struct sampler_shm *shm, const struct sampler_options *options);
+/* Forks a process with n samplers, each a thread of it (n: 1 but for workloads whose samplers are
+ * to share their memory). It dies with the calling process, and lasts until that ends it. Returns
+ * its pid or -errno; the phases of the samplers say when they are ready. */
+pid_t sampler_start(struct sampler_options *options, uint32_t n);
 
 /* For bench: ticks per turn of a bare back-to-back loop over the counter (the least of `batches`
  * short ones). */

@@ -2,6 +2,7 @@
 /* The samplers of a run before its window: forked, awaited, given up where their CPU is gone. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -11,39 +12,102 @@
 #include "collect/host.h"
 #include "collect/target.h"
 
-int samplers_start(struct collect *c, uint32_t i, const struct collect_options *o)
+/* Makes the memory of a target's sampler, and tells the sampler what to do. */
+static int prepare(struct collect *c, uint32_t i, const struct collect_options *o,
+		   struct sampler_options *s)
 {
 	struct target *t = &c->target[i];
-	struct sampler_options s = {.cpu = t->cpu,
-				    .clock = o->clock,
-				    .policy = o->policy,
-				    .priority = o->priority,
-				    .threshold_ns = o->threshold_ns,
-				    .cursors =
-					    t->state ? (const cursors_t *)t->state->cursor : NULL,
-				    .workload = o->workload,
-				    .props = &c->props,
-				    .workload_options = o->workload_options,
-				    .index = i,
-				    .learn_edges = true,
-				    .guest = c->view->host.hypervisor[0]};
 
 	t->shm = sampler_shm_new();
 	t->samples = o->workload ? samples_new(o->workload) : NULL;
-	s.samples = t->samples;
 	if (!t->shm || (o->workload && !t->samples))
 		return complain("not enough memory for the sampler of CPU %u", t->cpu);
-	t->pid = c->probes ? probes_lend(c->probes, i, true) : 0;
-	if (!t->pid)
-		t->pid = sampler_start(t->shm, &s);
-	if (c->probes)
-		probes_lend(c->probes, i, false);
-	if (t->pid < 0)
-		return complain("cannot start the sampler of CPU %u: %s", t->cpu,
-				strerror(-t->pid));
-	if (t->state)
-		t->state->sampler = t->pid;
+	*s = (struct sampler_options){.shm = t->shm,
+				      .cpu = t->cpu,
+				      .clock = o->clock,
+				      .policy = o->policy,
+				      .priority = o->priority,
+				      .threshold_ns = o->threshold_ns,
+				      .cursors =
+					      t->state ? (const cursors_t *)t->state->cursor : NULL,
+				      .workload = o->workload,
+				      .props = &c->props,
+				      .workload_options = o->workload_options,
+				      .samples = t->samples,
+				      .index = i,
+				      .learn_edges = true,
+				      .guest = c->view->host.hypervisor[0]};
 	return 0;
+}
+
+/* Forks a process with the samplers of n targets from `first` on. It gets their states alone. */
+static int start_process(struct collect *c, uint32_t first, uint32_t n, struct sampler_options *s)
+{
+	pid_t pid = 0;
+
+	for (uint32_t i = first; c->probes && !pid && i < first + n; i++)
+		pid = probes_lend(c->probes, i, true);
+	if (!pid)
+		pid = sampler_start(s, n);
+	for (uint32_t i = first; c->probes && i < first + n; i++)
+		probes_lend(c->probes, i, false);
+	if (pid < 0)
+		return complain("cannot start the sampler of CPU %u: %s", c->target[first].cpu,
+				strerror(-pid));
+	for (uint32_t i = first; i < first + n; i++)
+		c->target[i].pid = pid;
+	return 0;
+}
+
+int samplers_start(struct collect *c, const struct collect_options *o)
+{
+	uint32_t each = o->workload && o->workload->threads ? c->ntargets : 1;
+	struct sampler_options *s = calloc(c->ntargets, sizeof(*s));
+	int err = s ? 0 : complain("out of memory");
+
+	for (uint32_t i = 0; i < c->ntargets && !err; i++)
+		err = prepare(c, i, o, &s[i]);
+	for (uint32_t i = 0; i < c->ntargets && !err; i += each)
+		err = start_process(c, i, each, &s[i]);
+	free(s);
+	return err;
+}
+
+void samplers_name(struct collect *c)
+{
+	for (uint32_t i = 0; i < c->ntargets; i++) {
+		struct target *t = &c->target[i];
+
+		t->tid = t->pid ? t->shm->tid : 0;
+		if (t->state)
+			t->state->sampler = t->tid;
+	}
+}
+
+/* Forgets a process that is no longer there: its number may become another one's. */
+static void forget(struct collect *c, pid_t pid)
+{
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		if (c->target[i].pid == pid)
+			c->target[i].pid = c->target[i].tid = 0;
+}
+
+bool sampler_gone(struct collect *c, const struct target *t)
+{
+	if (t->pid && waitpid(t->pid, NULL, WNOHANG) != t->pid)
+		return false;
+	if (t->pid)
+		forget(c, t->pid);
+	return true;
+}
+
+void sampler_kill(struct collect *c, const struct target *t)
+{
+	if (t->pid <= 0)
+		return;
+	kill(t->pid, SIGKILL);
+	waitpid(t->pid, NULL, 0);
+	forget(c, t->pid);
 }
 
 static int sampler_failed(const struct target *t)
@@ -70,9 +134,7 @@ static bool give_up(struct collect *c, uint32_t i)
 		left += k != i && c->target[k].pid;
 	if (host_is_online(t->cpu) || !left || (c->workload && c->workload->partners))
 		return false;
-	kill(t->pid, SIGKILL);
-	waitpid(t->pid, NULL, 0);
-	t->pid = 0;
+	sampler_kill(c, t);
 	c->view->cpu[i].ended = WENT_OFFLINE;
 	return true;
 }
@@ -95,11 +157,9 @@ int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
 			if (now == SAMPLER_FAILED)
 				return sampler_failed(t);
 			/* window_open() reports a sampler that dies behind the barrier */
-			if (now != phase && waitpid(t->pid, NULL, WNOHANG) == t->pid) {
-				t->pid = 0;
+			if (now != phase && sampler_gone(c, t))
 				return complain("the sampler of CPU %u ended while it started",
 						t->cpu);
-			}
 			ready += now == phase;
 		}
 		if (*c->hooks.stop)

@@ -125,7 +125,7 @@ static int learn(struct collect *c)
 		if ((t->pid && learn_edges(c, i)) ||
 		    (t->samples && name_series(&c->view->cpu[i], samples_series(t->samples))))
 			return -1;
-		c->view->cpu[i].sampler_pid = t->pid;
+		c->view->cpu[i].sampler_pid = t->tid;
 		c->view->cpu[i].threshold_ns = l->threshold * t->ns_per_tick + 0.5;
 		c->view->cpu[i].shorts =
 			(struct short_gaps){.known = !c->workload && l->short_from < l->threshold,
@@ -206,12 +206,9 @@ static int start_samplers(struct collect *c, const struct collect_options *o)
 		if (!c->probes)
 			return -1;
 	}
-	for (uint32_t i = 0; i < c->ntargets; i++) {
+	for (uint32_t i = 0; i < c->ntargets; i++)
 		c->target[i].state = c->probes ? probes_state(c->probes, i) : NULL;
-		if (samplers_start(c, i, o))
-			return -1;
-	}
-	return 0;
+	return samplers_start(c, o);
 }
 
 static int load_probes(struct collect *c, const struct collect_options *o)
@@ -261,7 +258,10 @@ static int start_all(struct collect *c, const struct collect_options *o)
 		return -1;
 	if (view_cpus(c->view, c->cpus, c->ntargets))
 		return complain("out of memory");
-	if (load_probes(c, o) || samplers_await(c, SAMPLER_READY, LEARN_MAX_NS) || attach_probes(c))
+	if (load_probes(c, o) || samplers_await(c, SAMPLER_READY, LEARN_MAX_NS))
+		return -1;
+	samplers_name(c);
+	if (attach_probes(c))
 		return -1;
 	settled = c->probes ? now_ns() + SETTLE_NS : 0;
 	samplers_tell(c, SAMPLER_LEARN);

@@ -30,7 +30,8 @@ struct begin {
 struct target {
 	unsigned cpu;
 	struct sampler_shm *shm;
-	pid_t pid;
+	pid_t pid; /* process of its sampler; 0: it is gone */
+	pid_t tid; /* the sampler's thread in it, known when that is ready; 0: as above */
 	struct cpu_state *state; /* NULL without probes, as are: */
 	struct rings *rings;
 	unsigned fill; /* level of its fullest ring at the last look, percent */
@@ -111,8 +112,13 @@ void *collect_open(const void *options, const struct engine_hooks *hooks, struct
 
 /* ---- samplers.c ---- */
 
+/* True when the process of a sampler is gone, and notes that for all samplers in it. */
+bool sampler_gone(struct collect *c, const struct target *t);
+void sampler_kill(struct collect *c, const struct target *t); /* ends that process, if any */
+void samplers_name(struct collect *c); /* notes their threads, when all are ready */
+
 /* Each returns 0, or -1 with the reason said. */
-int samplers_start(struct collect *c, uint32_t i, const struct collect_options *o); /* forks one */
+int samplers_start(struct collect *c, const struct collect_options *o); /* forks all */
 /* Waits until all samplers have reached a phase. One whose CPU went offline is not waited for: its
  * pid is 0 from then on, and the view says why it has no window. */
 int samplers_await(struct collect *c, int phase, uint64_t limit_ns);

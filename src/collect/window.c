@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Opens the window on all CPUs at once, and closes it. The kernel's counters are read just outside
  * it. */
-#include <sys/wait.h>
-
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/counter.h"
@@ -32,7 +30,7 @@ static int begin_closure(struct collect *c)
 	if (!c->closure)
 		return complain("out of memory");
 	for (uint32_t i = 0; i < c->ntargets; i++)
-		closure_sampler(c->closure, i, c->target[i].pid, c->target[i].state);
+		closure_sampler(c->closure, i, c->target[i].tid, c->target[i].state);
 	drop_records(c);
 	closure_read(c->closure, READING_BEGIN);
 	for (uint32_t i = 0; i < c->ntargets; i++)
@@ -42,11 +40,10 @@ static int begin_closure(struct collect *c)
 
 /* A sampler that died before its window opened has a window without time, as one that lost its CPU
  * has. True when it is dead. */
-static bool died(struct target *t, uint64_t begin)
+static bool died(struct collect *c, struct target *t, uint64_t begin)
 {
-	if (t->pid && waitpid(t->pid, NULL, WNOHANG) != t->pid)
+	if (!sampler_gone(c, t))
 		return false;
-	t->pid = 0;
 	t->shm->start_ns = begin;
 	if (t->state)
 		t->shm->start_cursors = *(const volatile cursors_t *)t->state->cursor;
@@ -54,10 +51,10 @@ static bool died(struct target *t, uint64_t begin)
 }
 
 /* Waits until a sampler's window is open or it is dead; false: something keeps it from running. */
-static bool await_start(struct target *t, uint64_t begin)
+static bool await_start(struct collect *c, struct target *t, uint64_t begin)
 {
 	while (!atomic_load_explicit(&t->shm->started, memory_order_acquire)) {
-		if (died(t, begin))
+		if (died(c, t, begin))
 			return true;
 		if (now_ns() > begin + LEARN_MAX_NS)
 			return false;
@@ -79,13 +76,13 @@ int window_open(struct collect *c)
 		return -1;
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		c->target[i].preempted_known =
-			host_preempted(c->target[i].pid, &c->target[i].preempted_before);
+			host_preempted(c->target[i].tid, &c->target[i].preempted_before);
 	drop_records(c); /* room for the window */
 	begin = now_ns() + BARRIER_NS;
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		atomic_store(&c->target[i].shm->begin_ns, begin);
 	for (uint32_t i = 0; i < c->ntargets; i++)
-		if (!await_start(&c->target[i], begin))
+		if (!await_start(c, &c->target[i], begin))
 			return complain("the sampler of CPU %u could not run there, as on a CPU "
 					"that other threads keep busy: end those, or give the "
 					"sampler a higher priority with -P f:10",
@@ -101,10 +98,8 @@ static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
 	while (t->pid &&
 	       atomic_load_explicit(&t->shm->phase, memory_order_acquire) != SAMPLER_DONE &&
 	       now_ns() < deadline) {
-		if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
-			t->pid = 0;
+		if (sampler_gone(c, t))
 			break;
-		}
 		read_all(c); /* a thread that keeps it from stopping goes on being recorded */
 		nap(NAP_NS / 4);
 	}

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The end of a target CPU's window: by the user's wish, or because its sampler has died, failed or
  * left its CPU. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/units.h"
 #include "collect/host.h"
@@ -70,7 +68,7 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 
 	t->live = false;
 	window_count(c, i, end_ns);
-	run->preempted_known = t->preempted_known && host_preempted(t->pid, &run->preempted);
+	run->preempted_known = t->preempted_known && host_preempted(t->tid, &run->preempted);
 	run->preempted -= run->preempted_known ? t->preempted_before : 0;
 	run->smi_known = done && l->smi_known;
 	run->smi_count = l->smi_count;
@@ -123,9 +121,8 @@ void window_check(struct collect *c, uint32_t i)
 	struct target *t = &c->target[i];
 	struct cpu *run = &c->view->cpu[i];
 
-	if (t->pid && waitpid(t->pid, NULL, WNOHANG) == t->pid)
-		t->pid = 0;
-	if (t->pid && atomic_load_explicit(&t->shm->phase, memory_order_acquire) != SAMPLER_DONE)
+	if (!sampler_gone(c, t) &&
+	    atomic_load_explicit(&t->shm->phase, memory_order_acquire) != SAMPLER_DONE)
 		return;
 	read_target(c, i);
 	run->ended = window_why_ended(c, i, false);
@@ -146,9 +143,7 @@ void window_abandon(struct collect *c)
 
 		if (!t->live || t->pid <= 0)
 			continue;
-		kill(t->pid, SIGKILL);
-		waitpid(t->pid, NULL, 0);
-		t->pid = 0;
+		sampler_kill(c, t);
 		if (!c->view->cpu[i].ended)
 			c->view->cpu[i].ended = "the one that it worked with had ended";
 		read_target(c, i);

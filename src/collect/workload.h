@@ -44,6 +44,7 @@ struct workload {
 	uint32_t warm; /* windows to learn the threshold from */
 	enum sleeper sleeper;
 	bool partners; /* the samplers wait for each other: when one is gone, all end */
+	bool threads;  /* the samplers are threads of one process; else each is one */
 	/* Runs in culprit's process, before the samplers are forked; NULL: nothing to do. 0, or -1
 	 * with the reason said. */
 	int (*prepare)(struct workload_props *props, const void *options);

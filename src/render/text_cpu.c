@@ -303,7 +303,7 @@ static void write_ticks(const struct page *p, const struct nohz_ticks *t)
 	}
 }
 
-/* "its process stayed on this CPU, and beside it ran kworker/1:2 [62] 912 us (40 x) · ..." */
+/* "its sampler stayed on this CPU, and beside it ran kworker/1:2 [62] 912 us (40 x) · ..." */
 static void write_beside(const struct page *p, uint32_t i)
 {
 	const struct cpu *c = &p->view->cpu[i];
@@ -314,8 +314,8 @@ static void write_beside(const struct page *p, uint32_t i)
 
 	bystanders_rank(t, order);
 	flow_start(&f, p->out, p->width,
-		   c->ended ? "  beside its process ran"
-			    : "  its process stayed on this CPU; beside it ran",
+		   c->ended ? "  beside its sampler ran"
+			    : "  its sampler stayed on this CPU; beside it ran",
 		   " · ", "    ");
 	f.hang = "    ";
 	for (uint32_t k = 0; k < shown; k++) {

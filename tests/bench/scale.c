@@ -72,11 +72,13 @@ static long bench_memory(unsigned cpu, uint32_t ncpus)
 	probes = probes_new(&targets, true);
 	if (probes) {
 		struct sampler_options o = {
-			.cpu = cpu, .cursors = (const cursors_t *)probes_state(probes, 0)->cursor};
+			.shm = shm[0],
+			.cpu = cpu,
+			.cursors = (const cursors_t *)probes_state(probes, 0)->cursor};
 		pid_t pid;
 
 		probes_lend(probes, 0, true);
-		pid = sampler_start(shm[0], &o);
+		pid = sampler_start(&o, 1);
 
 		if (pid > 0 && !view_cpus(view, cpus, ncpus)) {
 			while (atomic_load(&shm[0]->phase) == SAMPLER_INIT)
@@ -128,9 +130,9 @@ static double bench_start(unsigned cpu, uint32_t ncpus)
 		pid_t pid;
 
 		from = cpu_seconds(CLOCK_MONOTONIC);
-		shm = sampler_shm_new();
+		o.shm = shm = sampler_shm_new();
 		probes_lend(probes, i, true);
-		pid = sampler_start(shm, &o);
+		pid = sampler_start(&o, 1);
 		probes_lend(probes, i, false);
 		rings = rings_new(probes_state(probes, i));
 		ms += ms_since(from);

@@ -81,6 +81,17 @@ is_([(m["method"], m["to"]) for m in messages
                                               for k in ("min_ns", "max_ns"))], [],
     "and they are those that the report counted")
 
+r = culprit("pingpong", *PIN, "-q", "--threads", "-m", "spin,futex,cv,sem", "-n", str(MESSAGES),
+            "-f", "json", timeout=120)
+what = "--threads: each method sent each message, both ways"
+if lib.starved(r):  # as below
+    lib.not_judged(what, r.err.strip())
+else:
+    report = json.loads(r.out)
+    is_((report["run"]["sampler"], {(n, s["count"]) for cpu in (a, b)
+                                    for n, s in series(report, cpu).items()}),
+        ("pingpong of threads", {(n, MESSAGES) for n in ("spin", "futex", "cv", "sem")}), what)
+    lib.check_sums(report, "--threads")
 r = pingpong("-n", "100", "--label", "x\033[2J")
 ok("\033" not in r.out and "x\\x1b[2J" in r.out, "a label is escaped", r)
 ok(re.search(r"count\s+min\s+p20\s+median\s+p80\s+p90\s+p99\s+p99\.9\s+max\s+mad", r.out),
@@ -141,16 +152,25 @@ for method in "spin", "cv", "pipe":
     r = stopped("pingpong", *PIN, "-n", "1000000000", "-m", method, "-P", "f:10")
     ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S, f"{method} under SCHED_FIFO stops when told to", r)
 is_(lib.await_gone(lib.marked), [], "and nothing is left running")
-with lib.ready_file() as path:
-    proc = lib.spawn("pingpong", *PIN, "-n", "1000000000", "-m", "futex", "-f", "json", "-q",
-                     "--ready-file", path)
-    lib.await_ready(proc, path)
-    victims = [int(pid) for pid in lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()]
-    os.kill(victims[0], signal.SIGKILL)
-    r = lib.finish(proc)
-ok(r.rc == 3 and len([c for c in json.loads(r.out)["cpus"] if c["ended_early"]]) == 2,
-   "one that is killed takes the one that waits for it with it, and the report says so", r)
-ok(r.err.count("\n") == 1 and "its sampler was killed" in r.err, "and one line on stderr", r)
+for threads in [], ["--threads"]:
+    what = " ".join(["one that is killed", *threads])
+    with lib.ready_file() as path:
+        proc = lib.spawn("pingpong", *PIN, *threads, "-n", "1000000000", "-m", "futex", "-f",
+                         "json", "-q", "--ready-file", path)
+        lib.await_ready(proc, path)
+        victims = [int(pid)
+                   for pid in lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()]
+        runs = [sorted(list(lib.parse_cpus(re.search(r"Cpus_allowed_list:\s*(\S+)", lib.read(
+            f"/proc/{pid}/task/{tid}/status"))[1])) for tid in os.listdir(f"/proc/{pid}/task"))
+            for pid in victims]
+        os.kill(victims[0], signal.SIGKILL)
+        r = lib.finish(proc)
+    is_(sorted(runs), [[[a], [b]]] if threads else [[[a]], [[b]]],
+        f"{what}: it was {'a thread' if threads else 'a process'}, each on its CPU")
+    ok(r.rc == 3 and len([c for c in json.loads(r.out)["cpus"] if c["ended_early"]]) == 2,
+       f"{what} takes the one that waits for it with it, and the report says so", r)
+    ok(r.err.count("\n") == 1 and "its sampler was killed" in r.err,
+       f"{what}: and one line on stderr", r)
 
 # ---- the matrix ----
 r = culprit("pingpong", "--matrix", "-c", f"{a},{b}", "-n", "500", "-f", "json", "-q")

@@ -110,7 +110,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
                                                                                 "99\\.9999", "max",
                                                                                 "count")),
        "--percentiles long has the whole tail, --label is in the head", r)
-    ok("its process stayed on this CPU; beside it ran" in r.out,
+    ok("its sampler stayed on this CPU; beside it ran" in r.out,
        "each process: where it was, and who else ran there", r)
 r = queue(*PLACES, "-n", "20000", "-w", "100", "--spinners", str(len(lib.online())), "-f", "json")
 # The thread may be among the (others) when more threads ran than there are rows.
