@@ -30,6 +30,7 @@ struct options {
 	const char *payload, *journal, *places;
 	uint64_t spinners;
 	bool long_table;
+	int pin;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -70,6 +71,13 @@ static const struct opt_choice journal_forms[] = {
 	{0},
 };
 
+enum pin { PIN_EACH, PIN_NONE };
+static const struct opt_choice pins[] = {
+	{"each", "each process to a CPU of its own"},
+	{"none", "none: the scheduler moves them"},
+	{0},
+};
+
 static const struct opt queue_opts[] = {
 	{'n', "messages", "N", "end after so many messages", FIELD(queue.messages),
 	 measure_set_count, .preset = "200000"},
@@ -85,6 +93,11 @@ static const struct opt queue_opts[] = {
 	 "the CPUs for those of the three processes that have no option of their own",
 	 FIELD(command.measure.cpus), opt_set_cpus,
 	 .preset = "isolated CPUs; if there are none, any"},
+	{0, "pin", "WHICH",
+	 "which processes are pinned to a CPU. With none they may run on all CPUs of -c, or all: "
+	 "the report has a part for each process in place of a CPU, with what the queue measured, "
+	 "where it ran, how often it was moved, and who took its time",
+	 FIELD(pin), opt_set_choice, .choices = OPT_CHOICES(pins), .preset = "each"},
 	{0, "producer", "CPU", "the CPU on which it runs", FIELD(cpu[0]), set_cpu,
 	 .preset = "the first free one of -c"},
 	{0, "accumulator", "CPU", "the CPU on which it runs, or none", FIELD(cpu[1]), set_cpu,
@@ -118,6 +131,8 @@ static const struct opt queue_opts[] = {
 
 static const struct opt_example queue_examples[] = {
 	{"sudo culprit queue --producer 2 --accumulator 3", "from CPU 2 to CPU 3"},
+	{"sudo culprit queue --pin none",
+	 "a baseline: how often the scheduler moves each process, and who runs in its place"},
 	{"sudo culprit queue -n 1000000 --percentiles long -r queue.rec",
 	 "a million messages with their whole tail, kept for culprit diff"},
 	{0},
@@ -129,7 +144,8 @@ const struct opt_command queue_usage = {
 		   "one late",
 	.about = "A producer sends messages through a ring in shared memory to two consumers that "
 		 "do not know each other: the accumulator adds them up, the journaller appends "
-		 "them to a file. Each is a process that spins, pinned to a CPU. Transit is the "
+		 "them to a file. Each is a process that spins, pinned to a CPU unless --pin says "
+		 "none. Transit is the "
 		 "time from a message's stamp until a consumer sees it. Messages that were late "
 		 "are explained on the CPU that was late; for each CPU the report says who else "
 		 "ran there.\n\n" EXIT_STATUS("2 --max-hiccup or --stop-on was crossed, "),
@@ -174,7 +190,26 @@ static int choose_cpu(struct options *o, int role, const unsigned *from, int n)
 	return 0;
 }
 
-static int choose_cpus(struct options *o)
+/* Numbers those that take part, where none is pinned. */
+static int number_roles(struct options *o)
+{
+	struct workload_command *c = &o->command;
+
+	if (c->measure.no_trace)
+		return complain("--pin none follows the processes by tracing: leave out either it "
+				"or --no-trace");
+	for (int role = 0; role < QUEUE_ROLES; role++) {
+		if (o->cpu[role] >= 0)
+			return complain("--pin none pins no process: leave out the CPU of the %s",
+					queue_role_names[role]);
+		o->queue.cpu[role] = o->cpu[role] == PLACE_NONE ? QUEUE_NOBODY : c->roaming++;
+	}
+	if (cpus_empty(&c->measure.cpus))
+		cpus_allowed(&c->measure.cpus);
+	return 0;
+}
+
+static int pin_roles(struct options *o)
 {
 	static struct host host; /* large */
 	unsigned from[2 * QUEUE_ROLES];
@@ -188,27 +223,50 @@ static int choose_cpus(struct options *o)
 	for (int role = 0; role < QUEUE_ROLES; role++)
 		if (choose_cpu(o, role, from, n))
 			return -1;
+	return 0;
+}
+
+static int choose_cpus(struct options *o)
+{
+	if (o->pin == PIN_NONE ? number_roles(o) : pin_roles(o))
+		return -1;
 	if (o->queue.cpu[QUEUE_ACCUMULATOR] == QUEUE_NOBODY &&
 	    o->queue.cpu[QUEUE_JOURNALLER] == QUEUE_NOBODY)
-		return complain("there is no thread to take the messages: give --accumulator or "
-				"--journaller a CPU");
+		return complain(
+			"nobody would take the messages: leave out --accumulator none, or give "
+			"--journaller a CPU");
 	return 0;
+}
+
+/* "producer 812 on cpu 2", of a role's process; "": nobody has this role. */
+static void name_process(const struct options *o, const struct view *v, int role, char name[64])
+{
+	const struct workload_command *c = &o->command;
+	unsigned cpu = o->queue.cpu[role];
+
+	name[0] = '\0';
+	if (c->roaming && cpu != QUEUE_NOBODY)
+		snprintf(name, 64, "%s %d", queue_role_names[role], c->pid[cpu]);
+	for (uint32_t i = 0; i < v->ncpus && !c->roaming; i++)
+		if (v->cpu[i].number == cpu)
+			snprintf(name, 64, "%s %u on cpu %u", queue_role_names[role],
+				 v->cpu[i].sampler_pid, cpu);
 }
 
 /* For those who attach other tools to them. */
 static void tell_processes(struct workload_command *c, const struct view *v)
 {
 	const struct options *o = (const struct options *)((char *)c - FIELD(command));
-	char line[256] = "";
+	char line[256] = "", name[64];
 	size_t len = 0;
 
-	for (int role = 0; role < QUEUE_ROLES && !c->measure.quiet; role++)
-		for (uint32_t i = 0; i < v->ncpus; i++)
-			if (v->cpu[i].number == o->queue.cpu[role])
-				len += snprintf(line + len, sizeof(line) - len, "%s%s %u on cpu %u",
-						len ? ", " : "", queue_role_names[role],
-						v->cpu[i].sampler_pid, v->cpu[i].number);
-	if (len)
+	for (int role = 0; role < QUEUE_ROLES; role++) {
+		name_process(o, v, role, name);
+		if (name[0])
+			len += snprintf(line + len, sizeof(line) - len, "%s%s", len ? ", " : "",
+					name);
+	}
+	if (len && !c->measure.quiet)
 		say("processes: %s", line);
 }
 

@@ -13,8 +13,6 @@
 #define LINE_LEN 512
 #define PREFIX   "perf.workshop."
 
-const char *const queue_role_names[QUEUE_ROLES] = {"producer", "accumulator", "journaller"};
-
 static char *trim(char *text)
 {
 	size_t len;

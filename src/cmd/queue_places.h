@@ -17,6 +17,4 @@ enum { PLACE_NOT_GIVEN = -1, PLACE_NONE = -2 };
 /* Reads it: CPUs for those that have none yet (PLACE_NOT_GIVEN). 0, or -1 with the reason said. */
 int queue_places(const char *path, long cpu[QUEUE_ROLES]);
 
-extern const char *const queue_role_names[QUEUE_ROLES];
-
 #endif

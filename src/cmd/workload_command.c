@@ -7,6 +7,7 @@
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "collect/host.h"
+#include "model/watch.h"
 
 #define FIELD(name) offsetof(struct workload_command, name)
 
@@ -51,8 +52,25 @@ static int end(void *ctx)
 {
 	const struct workload_state *s = ctx;
 
+	if (s->command->roaming)
+		watch_cut(s->view);
 	return s->command->report ? s->command->report(s->command, s->view)
 				  : live_report(&s->command->output, s->view);
+}
+
+/* Samplers that are not pinned are only numbered. */
+static struct roam_options roam(struct workload_command *c, const struct collect_options *co)
+{
+	struct roam_options o = {
+		.collect = *co, .threshold_ns = c->measure.threshold_ns, .pid = c->pid};
+
+	o.collect.trace = false;
+	o.collect.threshold_ns = 0;
+	o.collect.roams = &c->measure.cpus;
+	cpus_clear(&o.collect.targets);
+	for (uint32_t i = 0; i < c->roaming; i++)
+		cpus_add(&o.collect.targets, i);
+	return o;
 }
 
 int workload_command_run(struct workload_command *c, const struct workload *workload,
@@ -61,6 +79,7 @@ int workload_command_run(struct workload_command *c, const struct workload *work
 	struct view *v = calloc(1, sizeof(*v));
 	struct workload_state state = {c, v};
 	struct collect_options co;
+	struct roam_options ro;
 	struct live live = {.measure = &c->measure,
 			    .engine = &collect_engine,
 			    .engine_options = &co,
@@ -85,6 +104,12 @@ int workload_command_run(struct workload_command *c, const struct workload *work
 		co = measure_collect(&c->measure);
 		co.workload = workload;
 		co.workload_options = workload_options;
+		if (c->roaming) {
+			ro = roam(c, &co);
+			live.engine = &roam_engine;
+			live.engine_options = &ro;
+			live.spans = true;
+		}
 		code = output_close(&c->output, live_run(&live));
 	}
 	view_free(v);

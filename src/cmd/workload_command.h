@@ -5,6 +5,7 @@
 #define CULPRIT_WORKLOAD_COMMAND_H
 
 #include "cmd/live.h"
+#include "collect/roam.h"
 
 struct workload_command {
 	struct measure measure;
@@ -12,6 +13,10 @@ struct workload_command {
 	struct limits limits;
 	const char *record, *label;
 	bool force;
+	/* Samplers that are not pinned, but may run on all the CPUs to measure: the number of
+	 * them, and their pids when the window has opened (collect/roam.h). 0: none are. */
+	uint32_t roaming;
+	int32_t pid[ROAM_MAX];
 	/* called when the window has opened; NULL: none */
 	void (*begun)(struct workload_command *c, const struct view *v);
 	int (*report)(struct workload_command *c,

@@ -19,8 +19,11 @@ struct collect_options {
 	int policy, priority;            /* policy of the samplers: SCHED_OTHER, SCHED_FIFO, ... */
 	const struct workload *workload; /* runs in the samplers instead of spinning; NULL: spin */
 	const void *workload_options;    /* passed to the workload */
-	uint64_t threshold_ns;           /* 0: from each CPU's own loop */
-	enum owner_by by;                /* meaning of rows of threads */
+	/* The samplers may run on all of these, and `targets` only number them; NULL: each is
+	 * pinned to its target. */
+	const struct cpus *roams;
+	uint64_t threshold_ns; /* 0: from each CPU's own loop */
+	enum owner_by by;      /* meaning of rows of threads */
 };
 
 /* open: pins this process, loads and attaches the probes, starts the samplers, learns each CPU's

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ enum {
 	JOURNALLER_TRANSIT,
 	JOURNALLER_BETWEEN,
 };
+
+const char *const queue_role_names[QUEUE_ROLES] = {"producer", "accumulator", "journaller"};
 
 struct slot {
 	_Atomic uint64_t message; /* 1 + its number; 0: never used */
@@ -294,6 +297,8 @@ static int run(struct work *w)
 
 	while (p.role < QUEUE_ROLES - 1 && o->cpu[p.role] != w->cpu)
 		p.role++;
+	if (w->roams) /* as a report calls it */
+		prctl(PR_SET_NAME, queue_role_names[p.role]);
 	if (w->learning)
 		touch(o);
 	cursors = work_cursors(w); /* before the producer sends anything */

@@ -39,6 +39,7 @@ struct queue_options {
 
 size_t queue_ring_bytes(const struct queue_options *o);
 
+extern const char *const queue_role_names[QUEUE_ROLES];
 extern const struct workload queue_workload; /* takes struct queue_options */
 
 #endif

@@ -136,6 +136,17 @@ static void lock_own(const struct sampler_options *o)
 		dl_iterate_phdr(fetch_object, NULL);
 }
 
+static int take_place(const struct sampler_options *o)
+{
+	return o->roams ? cpus_run_on(o->roams) : move_to(o->cpu);
+}
+
+/* False where the kernel has taken it elsewhere. */
+static bool is_in_place(const struct sampler_options *o)
+{
+	return o->roams || (unsigned)sched_getcpu() == o->cpu;
+}
+
 static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 {
 	struct sched_param param = {.sched_priority = o->priority};
@@ -146,7 +157,7 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "culprit-sampler");
 	prctl(PR_SET_TIMERSLACK, 1);
-	err = move_to(o->cpu);
+	err = take_place(o);
 	if (err)
 		give_up(l, -err, "moving to the CPU");
 	if (o->policy != SCHED_OTHER && sched_setscheduler(0, o->policy, &param))
@@ -251,7 +262,7 @@ static void run_workload(struct work *w)
 	l->end = read_counter(w->spin->counter);
 	window_closes(w->spin);
 	l->finished = !l->error;
-	l->moved |= (unsigned)sched_getcpu() != w->cpu;
+	l->moved |= !w->roams && (unsigned)sched_getcpu() != w->cpu;
 }
 
 /* A sampler that has lost its CPU before its window opens has a window without time. */
@@ -279,7 +290,8 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 			 .options = o->workload_options,
 			 .series = o->samples ? samples_series(o->samples) : NULL,
 			 .index = o->index,
-			 .cpu = o->cpu};
+			 .cpu = o->cpu,
+			 .roams = o->roams};
 	uint64_t smi_before;
 	int smi_event, err;
 
@@ -292,7 +304,7 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 	learn_loop(&s); /* needs no probes: culprit's process loads them meanwhile */
 	atomic_store(&l->phase, SAMPLER_READY);
 	wait_for(l, SAMPLER_LEARN);
-	err = move_to(o->cpu); /* the CPU may have been offline meanwhile */
+	err = take_place(o); /* the CPU may have been offline meanwhile */
 	if (err)
 		give_up(l, -err, "moving to the CPU");
 	learn_all(&s, &w, o);
@@ -306,11 +318,11 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 	confine(l, o->workload);
 	atomic_store(&l->phase, SAMPLER_LEARNED);
 	wait_for(l, SAMPLER_MEASURE);
-	err = cpus_run_on_one(o->cpu);
+	err = o->roams ? 0 : cpus_run_on_one(o->cpu);
 	while (now_ns() < atomic_load(&l->begin_ns)) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);
-	if (err || (unsigned)sched_getcpu() != o->cpu) /* the CPU went offline at the barrier */
+	if (err || !is_in_place(o)) /* the CPU went offline at the barrier */
 		miss_window(&s);
 	else if (w.workload)
 		run_workload(&w);

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "base/cpus.h"
 #include "model/threshold.h"
 #include "state.h"
 
@@ -137,9 +138,10 @@ struct sampler_options {
 	struct workload_props *props;
 	const void *workload_options;
 	struct samples *samples;
-	uint32_t index;   /* place of this sampler among all */
-	bool learn_edges; /* interrupt itself with a timer, to calibrate the edges */
-	bool guest;       /* under a hypervisor */
+	const struct cpus *roams; /* may run on all of these; NULL: on its CPU alone */
+	uint32_t index;           /* place of this sampler among all */
+	bool learn_edges;         /* interrupt itself with a timer, to calibrate the edges */
+	bool guest;               /* under a hypervisor */
 };
 
 /* Shared memory for a sampler; NULL when out of memory. */

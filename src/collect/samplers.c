@@ -35,7 +35,8 @@ static int prepare(struct collect *c, uint32_t i, const struct collect_options *
 				      .workload_options = o->workload_options,
 				      .samples = t->samples,
 				      .index = i,
-				      .learn_edges = true,
+				      .roams = o->roams,
+				      .learn_edges = !o->roams,
 				      .guest = c->view->host.hypervisor[0]};
 	return 0;
 }

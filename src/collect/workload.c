@@ -84,7 +84,7 @@ static void check_place(const struct work *w)
 {
 	struct sampler_shm *l = w->spin->shm;
 
-	if (w->learning || (unsigned)sched_getcpu() == w->cpu)
+	if (w->learning || w->roams || (unsigned)sched_getcpu() == w->cpu)
 		return;
 	l->moved = true;
 	atomic_store_explicit(&l->stop, 1, memory_order_relaxed);

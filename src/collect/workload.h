@@ -63,6 +63,7 @@ struct work {
 	struct series *series; /* shared with culprit's process */
 	uint32_t index;        /* place of this sampler among n */
 	unsigned cpu;
+	bool roams; /* may run on other CPUs, too */
 	bool learning;
 	uint64_t left; /* windows still to make while learning */
 	double ns_per_tick;

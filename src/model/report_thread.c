@@ -60,6 +60,26 @@ static void note_steal(const struct view *v, const struct cpu *c, FILE *out)
 			s, format_ns(c->ran_steal_ns, a, sizeof(a)), *s ? " together" : "");
 }
 
+#define PLACES_SHOWN 8
+
+/* "ran on cpu 0 1.20 s (16 times), cpu 1 802 ms (11 times); moved 9 times" */
+static void note_places(const struct cpu *c, FILE *out)
+{
+	const struct places *p = &c->places;
+	uint64_t moves = places_moves(p);
+	char a[32], b[32];
+
+	if (p->n < 2)
+		return;
+	for (uint32_t i = 0; i < p->n && i < PLACES_SHOWN; i++)
+		fprintf(out, "%s cpu %u %s (%s time%s)", i ? "," : "ran on", p->row[i].cpu,
+			format_ns(p->row[i].ran_ns, a, sizeof(a)),
+			format_count(p->row[i].stays, b, sizeof(b)), plural(p->row[i].stays));
+	if (p->n > PLACES_SHOWN)
+		fprintf(out, ", and on %u more", p->n - PLACES_SHOWN);
+	fprintf(out, "; moved %s time%s\n", format_count(moves, a, sizeof(a)), plural(moves));
+}
+
 static void note_woken(const struct cpu *c, FILE *out)
 {
 	char a[32];
@@ -110,8 +130,10 @@ char *report_thread_notes(const struct view *v, const struct cpu *c)
 			format_count(c->unpaired, a, sizeof(a)), plural(c->unpaired));
 	if (c->woken && !c->reported && view_thread_known(v))
 		note_woken(c, out);
-	if (view_thread_known(v))
+	if (view_thread_known(v)) {
+		note_places(c, out);
 		note_steal(v, c, out);
+	}
 	if (!fclose(out))
 		return text;
 	free(text);

@@ -51,6 +51,7 @@ void cpu_clear(struct cpu *c)
 	free(c->series);
 	free(c->closure);
 	khz_free(&c->khz);
+	places_free(&c->places);
 	c->series = NULL;
 	c->closure = NULL;
 	c->nseries = c->nclosure = 0;

@@ -13,6 +13,7 @@
 #include "model/finding.h"
 #include "model/frequency.h"
 #include "model/groups.h"
+#include "model/places.h"
 #include "model/series.h"
 #include "model/shown.h"
 #include "model/join.h"
@@ -115,6 +116,7 @@ struct cpu {
 	/* The CPUs where a watched thread ran, and what their steal clocks rose by in the window,
 	 * together: how much of that was the thread's nobody knows. */
 	struct cpus ran_on;
+	struct places places; /* the same in figures; empty where they are not known */
 	bool ran_steal_known;
 	uint64_t ran_steal_ns;
 	uint64_t observed_ns;

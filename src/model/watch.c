@@ -174,6 +174,7 @@ static void end_stay(struct watch *w, struct watched *c)
 	if (c->lane < 0)
 		return;
 	watch_close_window(w, c);
+	watch_ran(w, c);
 	note_stay(w, c->lane,
 		  &(struct stay){.cpu = c - w->cpu,
 				 .tid = c->tid,
@@ -202,7 +203,7 @@ static void begin_stay(struct watch *w, struct watched *c, const struct record *
 			leave_unseen(w, x);
 	c->lane = lane;
 	c->tid = r->id;
-	cpus_add(&w->view->cpu[lane].ran_on, c->number);
+	watch_came(w, c);
 	c->since_ns = c->known_ns = c->told_ns = stay_from(w, lane, since);
 }
 

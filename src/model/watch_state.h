@@ -46,6 +46,8 @@ struct thread {
 	uint64_t owner;   /* see OWNER in record.h */
 	bool own;         /* reports its windows itself */
 	uint64_t upto_ns; /* end of its stays so far: time is never counted twice */
+	bool ran;         /* has run in this window, */
+	unsigned last;    /* the last time on this CPU */
 	struct {
 		uint32_t tid;
 		uint64_t from_ns, until_ns;
@@ -67,6 +69,12 @@ struct watch {
 
 /* The thread's lane. r: NULL without a record that tells its name. */
 uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r);
+
+/* ---- watch_places.c ---- */
+
+/* Notes that the thread came to run on this CPU, and how long it has when it leaves. */
+void watch_came(struct watch *w, const struct watched *c);
+void watch_ran(struct watch *w, const struct watched *c);
 
 /* ---- watch_windows.c ---- */
 

@@ -36,7 +36,8 @@ static void narrow_lane(struct cpu *c, const struct box_count *from, uint64_t ea
 	c->smi_count = c->loop_count = 0;
 	c->closure = NULL;
 	c->series = NULL;
-	c->khz = (struct khz_changes){0}; /* the run's own */
+	c->khz = (struct khz_changes){0}; /* the run's own, as these are */
+	c->places = (struct places){0};
 	c->khz_changes = c->khz_min = c->khz_max = c->khz_until_ns = 0;
 	c->nclosure = c->nseries = 0;
 }

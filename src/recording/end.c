@@ -61,6 +61,7 @@ static const char *check_tail(struct recording *r, struct reading *in, struct ta
 		scratch->closure = NULL;
 		scratch->series = NULL;
 		scratch->khz = (struct khz_changes){0};
+		scratch->places = (struct places){0};
 		scratch->nclosure = scratch->nseries = 0;
 		why = get_lane(r, i, in, t, scratch);
 		if (t->longest_ns < scratch->observed_ns)

@@ -95,6 +95,7 @@ static const struct field more_cpu_fields[] = {
 	F(KHZ, cpu, khz),
 	F(NUMBER, cpu, khz_until_ns),
 	F(NUMBER, cpu, unread),
+	F(PLACES, cpu, places),
 };
 
 static const struct field closure_fields[] = {

@@ -6,6 +6,7 @@
 
 #include "base/cpus.h"
 #include "model/frequency.h"
+#include "model/places.h"
 #include "recording/format.h"
 
 static void put_set(struct bytes *b, const struct cpus *set)
@@ -57,6 +58,39 @@ static void get_khz(struct reading *r, struct khz_changes *c)
 	}
 }
 
+static void put_places(struct bytes *b, const struct places *p)
+{
+	put_number(b, p->n);
+	for (uint32_t i = 0; i < p->n; i++) {
+		put_number(b, p->row[i].cpu);
+		put_number(b, p->row[i].stays);
+		put_number(b, p->row[i].moves);
+		put_number(b, p->row[i].ran_ns);
+	}
+}
+
+static void get_places(struct reading *r, struct places *p)
+{
+	uint64_t n = get_number(r);
+
+	places_free(p);
+	r->bad |= n > CPUS_MAX;
+	for (uint64_t i = 0; i < n && !r->bad; i++) {
+		uint64_t cpu = get_number(r);
+		struct place_row *row;
+
+		r->bad |= cpu >= CPUS_MAX || (p->n && cpu <= p->row[p->n - 1].cpu);
+		row = r->bad ? NULL : places_at(p, cpu);
+		if (!row)
+			break;
+		row->stays = get_number(r);
+		row->moves = get_number(r);
+		row->ran_ns = get_number(r);
+		r->bad |= row->moves > row->stays || row->stays > TIME_MAX / CPUS_MAX ||
+			  row->ran_ns > TIME_MAX / CPUS_MAX;
+	}
+}
+
 static void put_field(struct bytes *b, const struct field *f, const char *at)
 {
 	uint64_t bits;
@@ -87,6 +121,9 @@ static void put_field(struct bytes *b, const struct field *f, const char *at)
 		break;
 	case FIELD_KHZ:
 		put_khz(b, (const struct khz_changes *)at);
+		break;
+	case FIELD_PLACES:
+		put_places(b, (const struct places *)at);
 		break;
 	}
 }
@@ -144,6 +181,9 @@ static void get_field(struct reading *r, const struct field *f, char *at, struct
 		break;
 	case FIELD_KHZ:
 		get_khz(r, (struct khz_changes *)at);
+		break;
+	case FIELD_PLACES:
+		get_places(r, (struct places *)at);
 		break;
 	}
 }

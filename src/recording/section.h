@@ -17,6 +17,7 @@ enum field_type {
 	FIELD_SET,    /* struct cpus */
 	FIELD_TEXT,   /* const char *, kept in the texts when read */
 	FIELD_KHZ,    /* struct khz_changes */
+	FIELD_PLACES, /* struct places */
 };
 
 struct field {

@@ -30,6 +30,20 @@ static void write_counts(struct json *j, const struct cpu *c, bool known)
 	json_end(j);
 }
 
+static void write_places(struct json *j, const struct places *p)
+{
+	json_array(j, "places");
+	for (uint32_t i = 0; i < p->n; i++) {
+		json_object_flat(j, NULL);
+		json_u64(j, "cpu", p->row[i].cpu);
+		json_u64(j, "stays", p->row[i].stays);
+		json_u64(j, "moves", p->row[i].moves);
+		json_u64(j, "ran_ns", p->row[i].ran_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 /* Writes by whom it lost time: together its hiccups' time. */
 static void write_whose(struct json *j, const struct view *v, const struct cpu *c)
 {
@@ -62,6 +76,7 @@ void render_json_thread(struct json *j, const struct view *v, const struct cpu *
 	else
 		json_null(j, "kernel_thread");
 	write_counts(j, c, view_thread_known(v));
+	write_places(j, view_thread_known(v) ? &c->places : &(struct places){0});
 	write_whose(j, v, c);
 	json_end(j);
 }

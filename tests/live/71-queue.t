@@ -119,6 +119,46 @@ ok(len(beside) == 2 and all(any(o["comm"] == "culprit-spinner" or o["kernel_thre
                                 for o in rows) for rows in beside),
    "--spinners disturb each CPU", *beside)
 
+# ---- processes that are not pinned ----
+
+
+def ran_ns(pid):
+    return int(lib.read(f"/proc/{pid}/schedstat").split()[0])
+
+
+def run_on(pid, cpu):
+    """Moves it there and waits until it has run for 5 ms; returns for how long the kernel says."""
+    os.sched_setaffinity(pid, {cpu})
+    first, deadline = ran_ns(pid), time.monotonic() + 20
+    while ran_ns(pid) < first + 5000000 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return ran_ns(pid) - first
+
+
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    recording = os.path.join(place, "rec")
+    with lib.opened("queue", "--pin", "none", "-n", "100000000", "-w", "500", "-d", "60s", "-f",
+                    "json", "-r", recording, "-q") as run:
+        pids = {lib.read(f"/proc/{pid}/comm").strip(): int(pid) for pid in
+                lib.read(f"/proc/{run.proc.pid}/task/{run.proc.pid}/children").split()}
+        ran = [(cpu, run_on(pids["producer"], cpu)) for cpu in (a, b) * 3]
+    report = json.loads(run.result.out)
+    is_(culprit("report", recording, "-f", "json").out, run.result.out,
+        "--pin none: a recording reports the same")
+parts = {c["thread"]["comm"]: c for c in report["cpus"]}
+is_({comm: (c["thread"]["pid"], sorted(s["name"] for s in c["series"] if s["count"]))
+     for comm, c in parts.items()},
+    {"producer": (pids["producer"], ["between publications", "publish"]),
+     "accumulator": (pids["accumulator"], ["accumulator between messages", "accumulator transit"]),
+     "journaller": (pids["journaller"], ["journaller between messages", "journaller transit"])},
+    "--pin none: a part for each process, with what it measured")
+places = {p["cpu"]: p for p in parts["producer"]["thread"]["places"]}
+# The kernel leaves out the time of interrupts that we count; both count from the move on.
+ok(not parts["producer"]["records"]["lost"] and sum(p["moves"] for p in places.values()) >= 5
+   and all(places[cpu]["ran_ns"] >= sum(ns for on, ns in ran if on == cpu) for cpu in (a, b)),
+   "--pin none: how often it was moved, and for how long it ran where", places, ran)
+lib.check_sums(report, "queue --pin none")
+
 # ---- who was it ----
 for cpu, what in (a, "producer"), (b, "accumulator"):
     with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../world/world.h"
+#include "model/report.h"
 #include "model/watch.h"
 
 #define FIRST 3 /* CPU number of index 0 */
@@ -309,6 +310,40 @@ static void migrated(void **state)
 	end(10000);
 	is("mine 7 5000+2000 thread:here=1000 rest=1000\n"
 	   "mine 7 8100+200 irq:disk=200 rest=0\n");
+}
+
+/* A thread on two CPUs in turn: for how long it ran where, and how often it moved. */
+static void moves(void **state)
+{
+	const struct places *p;
+	char *notes;
+
+	(void)state;
+	begin(0);
+	p = &view.cpu[0].places;
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	goes(0, 7, 1000, 4000);
+	comes(1, 7, WATCH_IN_PREEMPTED, FIRST, 4000, 5000);
+	goes(1, 7, 5000, 7000);
+	comes(1, 7, WATCH_IN_WOKEN, 5, 8000, 8000);
+	goes(1, 7, 8000, 8500);
+	comes(0, 7, WATCH_IN_WOKEN, FIRST, 9000, 9000); /* runs on when the window ends */
+	end(10000);
+	assert_int_equal(p->n, 2);
+	assert_int_equal(p->row[0].cpu, FIRST);
+	assert_int_equal(p->row[0].stays, 2);
+	assert_int_equal(p->row[0].moves, 1);
+	assert_int_equal(p->row[0].ran_ns, 3000 + 1000);
+	assert_int_equal(p->row[1].cpu, 5);
+	assert_int_equal(p->row[1].stays, 2);
+	assert_int_equal(p->row[1].moves, 1);
+	assert_int_equal(p->row[1].ran_ns, 2000 + 500);
+	notes = report_thread_notes(&view, &view.cpu[0]);
+	assert_non_null(notes);
+	assert_non_null(strstr(notes, "ran on cpu 3 4.00 us (2 times), cpu 5 2.50 us (2 times); "
+				      "moved 2 times\n"));
+	free(notes);
+	is("mine 7 4000+1000 rest=1000\n");
 }
 
 /* Windows without time between them: what happens just there is in one of them. */
@@ -858,6 +893,7 @@ int main(void)
 		cmocka_unit_test(preempted),
 		cmocka_unit_test(woken),
 		cmocka_unit_test(migrated),
+		cmocka_unit_test(moves),
 		cmocka_unit_test(adjacent),
 		cmocka_unit_test(each_other),
 		cmocka_unit_test(own),

@@ -84,6 +84,9 @@ static void recorded(void **state)
 	uint64_t misses = 1;
 
 	(void)state;
+	c.unread = 5;
+	*places_at(&c.places, 9) = (struct place_row){9, 40, 3, 1000};
+	*places_at(&c.places, 2) = (struct place_row){2, 7, 6, 50};
 	put_cpu(&b, &c, 7);
 	assert_false(b.failed);
 	r = (struct reading){b.at, b.at + b.len, false};
@@ -103,6 +106,10 @@ static void recorded(void **state)
 		assert_int_equal(hist_percentile(&x->hist, 50), hist_percentile(&y->hist, 50));
 		assert_int_equal(x->hist.max, y->hist.max);
 	}
+	assert_int_equal(back.unread, 5);
+	assert_int_equal(back.places.n, 2);
+	assert_int_equal(back.places.row[0].cpu, 2);
+	assert_memory_equal(back.places.row, c.places.row, 2 * sizeof(struct place_row));
 	free(b.at);
 	cpu_clear(&c);
 	cpu_clear(&back);
