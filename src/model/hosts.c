@@ -179,6 +179,23 @@ static bool is_unique(const struct view *const *views, uint32_t n, uint32_t i, e
 	return *own;
 }
 
+/* The view's path without the directories that all files of its host are in. */
+static const char *short_path(const struct view *const *views, uint32_t n, uint32_t i)
+{
+	const char *own = part_of(views[i], FILE_PATH);
+	size_t same = strrchr(own, '/') ? (size_t)(strrchr(own, '/') - own) + 1 : 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const char *other = part_of(views[k], FILE_PATH);
+
+		if (strcmp(views[k]->host.hostname, views[i]->host.hostname) != 0)
+			continue;
+		while (same && (own[same - 1] != '/' || strncmp(own, other, same) != 0))
+			same--;
+	}
+	return own + same;
+}
+
 char *host_label(const struct view *const *views, uint32_t n, uint32_t i, char *buf, size_t len)
 {
 	const char *name = views[i]->host.hostname;
@@ -199,7 +216,7 @@ char *host_label(const struct view *const *views, uint32_t n, uint32_t i, char *
 		part++;
 	if (part < PARTS && at + 16 < len) {
 		strcpy(buf + at, " (");
-		escape_text(part_of(views[i], part),
+		escape_text(part == FILE_PATH ? short_path(views, n, i) : part_of(views[i], part),
 			    part == LABEL ? sizeof(views[i]->run.label) : SIZE_MAX, buf + at + 2,
 			    len - at - 3);
 		strcat(buf, ")");

@@ -320,6 +320,19 @@ static int write_one(const struct view *view, const struct render_options *optio
 	return err;
 }
 
+/* A file's path may be long. */
+static void write_heading(const char *label, const char *started, unsigned width, FILE *out)
+{
+	struct flow f;
+
+	fputc('\n', out);
+	flow_start(&f, out, width, "====", " ", "     ");
+	f.hang = "     ";
+	flow_add(&f, "%s,", label);
+	flow_add(&f, "%s ====", started);
+	flow_end(&f);
+}
+
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options,
 		FILE *out)
 {
@@ -328,10 +341,11 @@ int render_text(const struct view *const *views, uint32_t n, const struct render
 
 	for (uint32_t i = 0; i < n && !err; i++) {
 		if (n > 1)
-			fprintf(out, "\n==== %s, %s ====\n",
-				host_label(views, n, i, label, sizeof(label)),
-				escape_text(views[i]->run.started, sizeof(views[i]->run.started),
-					    started, sizeof(started)));
+			write_heading(host_label(views, n, i, label, sizeof(label)),
+				      escape_text(views[i]->run.started,
+						  sizeof(views[i]->run.started), started,
+						  sizeof(started)),
+				      options->width, out);
 		err = write_one(views[i], options, out);
 	}
 	return err ? err : ferror(out) ? -EIO : 0;

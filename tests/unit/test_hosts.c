@@ -72,6 +72,14 @@ static void test_labels(void **state)
 	a.view.file = "one/x.rec";
 	c.view.file = "two/x.rec";
 	assert_string_equal(host_label(three, 3, 0, label, sizeof(label)), "web-07 (one/x.rec)");
+	a.view.file = "/all/runs/one/x.rec";
+	c.view.file = "/all/runs/other/x.rec";
+	assert_string_equal(host_label(three, 3, 0, label, sizeof(label)), "web-07 (one/x.rec)");
+	assert_string_equal(host_label(three, 3, 2, label, sizeof(label)), "web-07 (other/x.rec)");
+	a.view.file = "x.rec";
+	c.view.file = "/x.rec";
+	assert_string_equal(host_label(three, 3, 2, label, sizeof(label)), "web-07 (/x.rec)");
+	a.view.file = "one/x.rec";
 	c.view.file = "two/\033.rec";
 	assert_string_equal(host_label(three, 3, 0, label, sizeof(label)), "web-07 (x.rec)");
 	assert_string_equal(host_label(three, 3, 2, label, sizeof(label)), "web-07 (\\x1b.rec)");
