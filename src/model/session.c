@@ -157,7 +157,7 @@ struct session *session_new(const struct session_options *o)
 	s->tap = o->tap;
 	s->divider = o->divider;
 	s->kept = o->kept && !o->tap;
-	s->spans = o->spans;
+	s->spans = s->view->drawn = o->spans;
 	s->intervals = o->intervals;
 	s->real_time = o->view->run.real_time;
 	s->windows = o->view->run.windows;

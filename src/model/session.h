@@ -75,7 +75,8 @@ struct session_options {
 	const struct divider *divider; /* NULL: none */
 	bool kept;                     /* the names are in the view's texts, or static */
 	bool intervals;                /* keep each interval for session_interval */
-	bool spans;                    /* record spans in accounts and the worst hiccups */
+	/* Record spans in accounts and the worst hiccups, and what pictures show of all. */
+	bool spans;
 };
 
 struct session;

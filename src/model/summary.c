@@ -128,12 +128,22 @@ static struct source *add_row(struct view *v, uint32_t index, const struct sourc
 
 static const struct source_key lost_key = {.kind = SOURCE_LOST, .name = NOT_RECORDED};
 
-static void add(struct view *v, uint32_t index, const struct account *a)
+/* Adds its time by kind, as pictures show it. */
+static void add_drawn(struct cpu *c, const struct account *a)
 {
-	struct cpu *c = &v->cpu[index];
 	uint64_t lost[TIMELINE_KINDS] = {[TIMELINE_EDGE] = a->edge_ns,
 					 [SOURCE_LOST] = a->lost_ns,
 					 [SOURCE_OUTSIDE] = a->outside_ns};
+
+	for (uint32_t i = 0; i < a->npieces; i++)
+		lost[c->sources.row[a->pieces[i].source]->kind] += a->pieces[i].net_ns;
+	timeline_add(&c->timeline, a->start_ns, a->duration_ns, lost);
+	lengths_add(&c->lengths, a->duration_ns, lost);
+}
+
+static void add(struct view *v, uint32_t index, const struct account *a)
+{
+	struct cpu *c = &v->cpu[index];
 
 	hist_add(&c->hiccups, a->duration_ns);
 	slices_add(&c->slices, a->start_ns, a->duration_ns);
@@ -141,12 +151,11 @@ static void add(struct view *v, uint32_t index, const struct account *a)
 		struct source *source = c->sources.row[a->pieces[i].source];
 
 		slices_add(&source->slices, a->start_ns, a->pieces[i].net_ns);
-		lost[source->kind] += a->pieces[i].net_ns;
 		if (a->lost)
 			source->near_lost_ns += a->pieces[i].net_ns;
 	}
-	timeline_add(&c->timeline, a->start_ns, a->duration_ns, lost);
-	lengths_add(&c->lengths, a->duration_ns, lost);
+	if (v->drawn)
+		add_drawn(c, a);
 	for (int i = 0; i < WHOSE; i++)
 		c->whose_ns[i] += a->whose_ns[i];
 	c->whose_ns[WHOSE_KERNEL] += a->edge_ns;

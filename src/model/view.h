@@ -96,7 +96,7 @@ struct cpu {
 	struct hist hiccups;
 	struct slices slices; /* slices of the hiccups */
 	struct timeline timeline;
-	struct lengths lengths; /* those of hiccups, by kind; none where probes added up */
+	struct lengths lengths; /* those of hiccups, by kind */
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
 	uint64_t host_ns; /* see through.h; 0 where no host's recording was joined */
 	/* Time of a watched thread by cause; together attributed_ns + edge_ns. */
@@ -215,6 +215,8 @@ struct view {
 	const struct through_found *host_side; /* NULL: no recording of its host was joined */
 	const char *file; /* name of its recording, as given; any bytes; NULL: none, or not known */
 	bool advised;     /* true: its sources have been looked up in the cause book */
+	/* True: hiccups are added to timelines and lengths, too. */
+	bool drawn;
 };
 
 /* Makes the view's CPUs: numbers in ascending order. 0 or -ENOMEM. */

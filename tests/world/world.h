@@ -67,7 +67,7 @@ static inline void world_view(struct view *v, const char *hostname, const unsign
 	strcpy(v->run.priority, "SCHED_OTHER");
 	strcpy(v->run.started, "2026-03-01T12:00:00.000000000Z");
 	v->run.started_ns = WORLD_STARTED;
-	v->run.threshold_auto = v->run.traced = true;
+	v->run.threshold_auto = v->run.traced = v->drawn = true;
 	cpus_add(&v->run.housekeeping, 0);
 	if (view_cpus(v, cpus, ncpus))
 		abort();
