@@ -148,7 +148,7 @@ try:
 
     for command in (("try", FIX, "-d", "4s"), ("tune", "--look", "1s", "-d", "4s", "-n", "1")):
         r = lib.interrupted_early(*command, "-q", *AT)
-        ok(r.rc == 3 and back(0) and os.listdir(place) == [],
+        ok(r.rc == 3 and is_back() and os.listdir(place) == [],
            f"{command[0]}: interrupted before anything is measured, it was cut short", r)
 
     proc = begun()
