@@ -29,7 +29,7 @@
 #define SUM_KIND    0xff
 #define SUM_KTHREAD 0x100
 #define SUM_SEVERAL 0x200 /* threads of this name with other ids were seen, too */
-#define SUM_OWNERS  0x400 /* several owners */
+#define SUM_OWNERS  0x400 /* threads of several control groups */
 
 struct sum {
 	/* As in struct record. A thread's id is of the first of its name, and a vector's arg the

@@ -140,7 +140,7 @@ static __always_inline struct sum *sum_row(struct cpu_state *c, int level, const
 			continue;
 		if (level == LEVEL_THREAD && s->id != r->id)
 			s->what |= SUM_SEVERAL;
-		if (level == LEVEL_THREAD && s->owner != r->owner)
+		if (level == LEVEL_THREAD && OWNER_CGROUP(s->owner) != OWNER_CGROUP(r->owner))
 			s->what |= SUM_OWNERS;
 		return s;
 	}

@@ -2,6 +2,7 @@
 /* Advice on all threads of an owner. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "audit/advise.h"
 #include "audit/checks.h"
@@ -18,15 +19,17 @@ static bool systemd_confines(const struct view *v)
 	       facts_text(&v->facts, "sys/fs/cgroup/cpuset.cpus.isolated");
 }
 
-/* A unit inside of a container or a virtual machine belongs to another systemd. */
-static bool is_systemds(const char *text)
+/* The unit whose CPUs this machine's systemd sets; "": none. Those in a container or a machine, and
+ * those of users, belong to another manager, and one that was cut has another name. */
+static const char *confined_unit(const struct view *v, const struct source *s, struct owner *o)
 {
-	struct owner o;
-
-	if (!text)
-		return false;
-	owner_read(&o, text);
-	return owner_kind(&o) == OWNER_UNIT || owner_kind(&o) == OWNER_SESSION;
+	if (s->by != BY_UNIT || !s->owner || !systemd_confines(v))
+		return "";
+	owner_read(o, s->owner);
+	return (owner_kind(o) == OWNER_UNIT || owner_kind(o) == OWNER_SESSION) && !o->of_user &&
+			       strlen(o->unit) < OWNER_NAME - 1
+		       ? o->unit
+		       : "";
 }
 
 struct cpus advise_others(const struct view *v)
@@ -44,17 +47,17 @@ struct cpus advise_others(const struct view *v)
 int advise_owner(const struct view *v, struct source *s)
 {
 	const struct cpus others = advise_others(v);
+	struct owner owner;
 	const struct placeholders f = {
-		.cpu = -1, .irq = -1, .housekeeping = &others, .comm = s->name};
-	const char *bind = "bind its threads to cpu {housekeeping}";
+		.cpu = -1, .irq = -1, .housekeeping = &others, .comm = confined_unit(v, s, &owner)};
 	const char *confine = "systemctl set-property --runtime {comm} AllowedCPUs={housekeeping}";
+	const char *bind = "bind its threads to cpu {housekeeping}";
 	const struct cause *c = cause_match("user", "*");
 
 	free(s->advice);
 	s->advice = NULL;
 	s->cause = c ? c->id : NULL;
-	if (s->by == BY_UNIT && is_systemds(s->owner) && systemd_confines(v) &&
-	    !placeholders_missing(confine, &f))
+	if (!placeholders_missing(confine, &f))
 		bind = confine;
 	if (placeholders_missing(bind, &f))
 		return 0;

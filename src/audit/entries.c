@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/advise.h"
 #include "audit/book.h"
 #include "audit/placeholders.h"
 
@@ -52,7 +53,7 @@ static int add(struct book_entries *e, const struct cause *c, const struct place
 int entries_make(struct view *v)
 {
 	struct placeholders f = PLACEHOLDERS_NONE;
-	struct cpus rest = v->run.housekeeping;
+	const struct cpus rest = advise_others(v);
 	bool *named = calloc(causes_count + 1, sizeof(*named));
 	int err = 0;
 
@@ -62,10 +63,6 @@ int entries_make(struct view *v)
 	if (!v->entries.row) {
 		free(named);
 		return -ENOMEM;
-	}
-	if (cpus_empty(&rest)) {
-		rest = v->host.online;
-		cpus_sub(&rest, &v->run.cpus);
 	}
 	f.cpus = v->run.watch ? NULL : &v->run.cpus;
 	f.housekeeping = &rest;

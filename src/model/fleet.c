@@ -142,6 +142,7 @@ static struct fleet_source *source_of(struct fleet *f, const struct source *s)
 			     .function = s->function,
 			     .kernel_thread = s->kernel_thread,
 			     .host_kind = s->host_kind,
+			     .by = s->by,
 			     .rest = s->rest,
 			     .word = s->word};
 	char name[DIFF_NAME], text[REPORT_WHO];

@@ -37,6 +37,8 @@ static int compare_key(const struct entry *x, const struct entry *y)
 		return a->id < b->id ? -1 : 1;
 	if (a->kernel_thread != b->kernel_thread)
 		return a->kernel_thread ? -1 : 1;
+	if (a->by != b->by)
+		return a->by < b->by ? -1 : 1;
 	if (a->rest != b->rest)
 		return a->rest ? -1 : 1;
 	return strcmp(a->name, b->name) ? strcmp(a->name, b->name)

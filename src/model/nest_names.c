@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
 
 /* The row of a kind whose names stay where they are. */
@@ -27,7 +29,8 @@ static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 	return row;
 }
 
-/* The name of such a row: a pod's tells the most at its end. */
+/* The name of such a row: of a long one the begin and the end, where a pod's tells the most, and
+ * what keeps it apart from others that begin and end so. */
 static void put_name(const char *name, char together[SOURCE_NAME])
 {
 	size_t len = strlen(name);
@@ -35,51 +38,63 @@ static void put_name(const char *name, char together[SOURCE_NAME])
 	if (len < SOURCE_NAME)
 		memcpy(together, name, len + 1);
 	else
-		snprintf(together, SOURCE_NAME, "%.*s...%s", SOURCE_NAME / 2 - 4, name,
-			 name + len - SOURCE_NAME / 2);
+		snprintf(together, SOURCE_NAME, "%.24s..%08x..%s", name,
+			 (unsigned)(hash_text(HASH_BEGIN, name) >> 32), name + len - 26);
 }
 
-/* Changes the key to that of the row of all threads of its comm, or of its owner where it has one.
- * The name is then in `together`. */
-static void put_together(enum owner_by by, const char *text, char together[SOURCE_NAME],
-			 struct source_key *key)
+/* The name of the row of all threads of this control group's owner; "": they have none. Found once
+ * a group as long as no other takes its place. */
+static const char *name_together(struct nest *n, uint32_t cgroup)
 {
-	char whole[OWNER_TEXT];
+	struct together *t = &n->together[cgroup % TOGETHER];
+	char whole[OWNER_PART];
+	const char *text;
 	struct owner owner;
+
+	if (t->cgroup == cgroup)
+		return t->name;
+	text = cgroup ? n->names->owner(n->names->ctx, cgroup) : NULL;
+	if (!text)
+		return "";
+	owner_read(&owner, text);
+	put_name(owner_part(&owner, n->names->by, whole), t->name);
+	t->cgroup = cgroup;
+	return t->name;
+}
+
+/* Changes the key to that of the row of all threads of its comm, or of its owner where it has
+ * one. */
+static void put_together(struct nest *n, uint32_t cgroup, struct source_key *key)
+{
 	const char *name;
 
-	if (by == BY_COMM) {
+	if (n->names->by == BY_COMM) {
 		key->id = 0;
-		key->by = by;
-	}
-	if (by < BY_UNIT || !text)
+		key->by = BY_COMM;
 		return;
-	owner_read(&owner, text);
-	name = owner_part(&owner, by, whole);
+	}
+	name = name_together(n, cgroup);
 	if (!*name)
 		return;
-	put_name(name, together);
 	key->id = key->process = 0;
-	key->name = together;
+	key->name = name;
 	key->text = TEXT_ANY;
-	key->by = by;
+	key->by = n->names->by;
 }
 
 uint32_t nest_thread(struct nest *n, struct source_key *key, uint32_t cgroup)
 {
-	char together[SOURCE_NAME];
-	const struct source *s;
+	struct source *s;
 	uint32_t row;
 
 	if (key->kernel_thread || !n->names || !n->names->owner)
 		cgroup = 0;
 	if (n->names && n->names->by)
-		put_together(n->names->by, cgroup ? n->names->owner(n->names->ctx, cgroup) : NULL,
-			     together, key);
+		put_together(n, cgroup, key);
 	row = sources_find_key(n->sources, key);
 	s = n->sources->row[row];
 	if (cgroup && s->cgroup != cgroup && !s->owners)
-		source_owned(n->sources->row[row], cgroup, n->names->owner(n->names->ctx, cgroup));
+		source_owned(s, cgroup, n->names->owner(n->names->ctx, cgroup));
 	return row;
 }
 

@@ -23,6 +23,14 @@ struct ended {
 	struct record record;
 };
 
+#define TOGETHER 16 /* control groups whose names are at hand */
+
+/* Control group of threads with one row, and its name (enum owner_by); 0: none. */
+struct together {
+	uint32_t cgroup;
+	char name[SOURCE_NAME];
+};
+
 struct nest {
 	struct sources *sources;
 	const struct names *names;
@@ -44,6 +52,7 @@ struct nest {
 		uint32_t tid;
 		const char *function;
 	} ongoing[ONGOING];
+	struct together together[TOGETHER];
 	bool open;
 	uint64_t epoch;
 	uint64_t trims; /* number of trims of the sources at the last follow */

@@ -217,8 +217,10 @@ static void take_unit(struct owner *o, struct part p)
 	for (size_t i = 0; i < COUNT(types); i++) {
 		struct part name = p;
 
-		if (cut_end(&name, types[i]) && name.len)
-			copy(o->unit, sizeof(o->unit), p);
+		if (!cut_end(&name, types[i]) || !name.len)
+			continue;
+		o->of_user = o->user_known && (o->of_user || !strncmp(o->unit, "user@", 5));
+		copy(o->unit, sizeof(o->unit), p);
 	}
 }
 
@@ -294,18 +296,29 @@ const char *owner_by_name(enum owner_by by)
 	return names[by];
 }
 
-const char *owner_part(const struct owner *o, enum owner_by by, char buf[OWNER_TEXT])
+const char *owner_part(const struct owner *o, enum owner_by by, char buf[OWNER_PART])
 {
+	const char *name;
+	int len;
+
 	switch (by) {
 	case BY_UNIT:
-		if (owner_kind(o) == OWNER_UNIT || owner_kind(o) == OWNER_SESSION || !o->unit[0])
+		if (!o->unit[0])
+			return "";
+		if (owner_kind(o) != OWNER_UNIT && owner_kind(o) != OWNER_SESSION)
+			snprintf(buf, OWNER_PART, "%s in %s", o->unit, owner_key(o));
+		else if (o->of_user)
+			snprintf(buf, OWNER_PART, "%s of user %u", o->unit, o->user);
+		else
 			return o->unit;
-		snprintf(buf, OWNER_TEXT, "%s in %s", o->unit, owner_key(o));
 		return buf;
 	case BY_CONTAINER:
-		if (o->container_name[0])
-			return o->container_name;
-		snprintf(buf, OWNER_TEXT, "%.*s", SHORT_ID, o->container);
+		name = o->container_name[0] ? o->container_name : o->container;
+		len = o->container_name[0] ? OWNER_NAME : SHORT_ID;
+		if (o->pod_uid[0] && *name)
+			snprintf(buf, OWNER_PART, "%.*s in %s", len, name, owner_key(o));
+		else
+			snprintf(buf, OWNER_PART, "%.*s", len, name);
 		return buf;
 	case BY_POD:
 		return o->pod[0] ? o->pod : o->pod_uid;

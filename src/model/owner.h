@@ -29,6 +29,7 @@
 /* Any bytes, to be escaped on output; "": it has none, or it is not known. */
 struct owner {
 	char unit[OWNER_NAME]; /* the innermost, as systemctl takes it: "nginx.service" */
+	bool of_user;          /* the unit is one of the user's own manager, "user@1000.service" */
 	const char *runtime;   /* "docker", "containerd", ...; static; NULL: not known */
 	char container[OWNER_ID];
 	char container_name[OWNER_NAME];
@@ -80,10 +81,11 @@ char *owner_text(const struct owner *o, char buf[OWNER_TEXT]);
 /* The same of what owner_read() takes. */
 char *owner_text_of(const char *text, char buf[OWNER_TEXT]);
 
-/* Name of a row of its threads: the unit, with the container or machine whose own it is, the
- * container's name or short id, the pod's name or uid, the machine's; "": it is in none. The
- * owner's own, or buf. */
-const char *owner_part(const struct owner *o, enum owner_by by, char buf[OWNER_TEXT]);
+/* Name of a row of its threads: the unit, and in which container or machine, or whose manager's it
+ * is; the container's name or short id, and in which pod; the pod's name or uid; the machine's; "":
+ * it is in none. The owner's own, or buf. */
+#define OWNER_PART (2 * OWNER_NAME + 16)
+const char *owner_part(const struct owner *o, enum owner_by by, char buf[OWNER_PART]);
 
 /* The one name by which reports and labels put threads together: the pod, the container, the
  * machine, the session or the unit; "" for OWNER_NONE. The owner's own. */

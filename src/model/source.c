@@ -24,7 +24,7 @@ struct found {
 	uint32_t id, row;
 	const char *function;
 	uint64_t name[2]; /* by its text: the row has it, its address, or itself */
-	uint8_t kind, host_kind, text;
+	uint8_t kind, host_kind, text, by;
 	bool known, kernel_thread;
 };
 
@@ -138,8 +138,8 @@ static uint64_t hash_part(uint64_t h, const char *text)
 
 static uint32_t hash_key(const struct source_key *k)
 {
-	uint64_t h = HASH_BEGIN ^ k->kind ^ k->host_kind << 4 ^ (uint64_t)k->kernel_thread << 12 ^
-		     (uint64_t)k->id << 13;
+	uint64_t h = HASH_BEGIN ^ k->kind ^ k->host_kind << 4 ^ k->by << 8 ^
+		     (uint64_t)k->kernel_thread << 12 ^ (uint64_t)k->id << 13;
 
 	h = hash_part(hash_part(h, k->name), k->function);
 	return h ^ h >> 32;
@@ -222,6 +222,8 @@ static uint64_t group_of(const struct source_key *k)
 {
 	char begin[SOURCE_NAME];
 
+	if (k->by >= BY_UNIT)
+		return hash_text(HASH_BEGIN, k->name) | 1ULL << 62;
 	if (!k->kernel_thread)
 		return k->process ? k->process : k->id;
 	snprintf(begin, sizeof(begin), "%.*s", (int)strcspn(k->name, "0123456789/:"), k->name);
@@ -296,6 +298,7 @@ static uint32_t find_new(struct sources *t, const struct source_key *key, const 
 	struct found new = {.kind = key->kind,
 			    .host_kind = key->host_kind,
 			    .text = key->text,
+			    .by = key->by,
 			    .id = key->id,
 			    .known = true,
 			    .kernel_thread = key->kernel_thread};
@@ -324,7 +327,8 @@ uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 	text_of(key, words);
 	if (f->known && f->id == key->id && f->function == key->function && f->kind == key->kind &&
 	    f->host_kind == key->host_kind && f->kernel_thread == key->kernel_thread &&
-	    f->text == key->text && f->name[0] == words[0] && f->name[1] == words[1] &&
+	    f->text == key->text && f->by == key->by && f->name[0] == words[0] &&
+	    f->name[1] == words[1] &&
 	    (key->text != TEXT_ANY || !strncmp(t->row[f->row]->name, name, SOURCE_NAME - 1)))
 		return f->row;
 	return find_new(t, key, name, place);

@@ -92,7 +92,8 @@ struct source {
 	/* Never the same for two rows of a table; later rows have larger ones. */
 	uint64_t serial;
 	uint64_t oldest; /* least serial of the rows in it */
-	/* Family of a thread: its process, or the kernel threads whose names begin alike. */
+	/* Family of a thread: its process, or the kernel threads whose names begin alike; a row of
+	 * an owner is alone. */
 	uint64_t group;
 	uint64_t judged_ns; /* net.sum when rows last went */
 	struct {

@@ -236,8 +236,8 @@ void sources_trim_kind(struct sources *t, enum source_kind kind)
 
 static bool of_comm(const struct source *s, const struct source *any)
 {
-	return s->kind == SOURCE_THREAD && !s->rest && s->kernel_thread == any->kernel_thread &&
-	       !strcmp(s->name, any->name);
+	return s->kind == SOURCE_THREAD && !s->rest && s->by == any->by &&
+	       s->kernel_thread == any->kernel_thread && !strcmp(s->name, any->name);
 }
 
 static bool same_function(const struct source *a, const struct source *b)

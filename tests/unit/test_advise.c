@@ -275,6 +275,10 @@ static void test_numbers_are_filled_in(void **state)
 	assert_string_equal(several->advice, "bind its threads to cpu 0-2");
 }
 
+static char long_unit[] = "/system.slice/0123456789012345678901234567890123456789012345678901234567"
+			  "8901234567890123456789012345678901234567890123456789012345678901234567"
+			  "89.service";
+
 static struct source *add_owner(enum owner_by by, const char *name, const char *owner)
 {
 	struct source *s = add(SOURCE_THREAD, 0, name, NULL, 1);
@@ -293,6 +297,9 @@ static void test_owners(void **state)
 		add_owner(BY_UNIT, "c.service in web", "/lxc.payload.web/system.slice/c.service");
 	struct source *hostile = add_owner(BY_UNIT, "$(a).service", "/system.slice/$(a).service");
 	struct source *several = add_owner(BY_UNIT, "b.service", NULL);
+	struct source *of_user = add_owner(BY_UNIT, "init.scope of user 7",
+					   "/user.slice/user-7.slice/user@7.service/init.scope");
+	struct source *cut = add_owner(BY_UNIT, "x", long_unit);
 	struct source *pod = add_owner(BY_POD, "shop/api", "/kubepods/pod/x");
 
 	(void)state;
@@ -311,6 +318,10 @@ static void test_owners(void **state)
 	assert_string_equal(several->advice, "bind its threads to cpu 0-2");
 	assert_cause(pod, "K34");
 	assert_string_equal(pod->advice, "bind its threads to cpu 0-2");
+	assert_cause(of_user, "K34");
+	assert_string_equal(of_user->advice, "bind its threads to cpu 0-2");
+	assert_cause(cut, "K34");
+	assert_string_equal(cut->advice, "bind its threads to cpu 0-2");
 	facts_free(&v.facts);
 }
 

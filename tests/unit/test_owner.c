@@ -109,17 +109,23 @@ static void test_parts(void **state)
 		const char *path, *unit, *container, *pod, *machine;
 	} rows[] = {
 		{"/system.slice/nginx.service", "nginx.service", "", "", ""},
+		{"/init.scope", "init.scope", "", "", ""},
 		{"/user.slice/user-1000.slice/session-3.scope", "session-3.scope", "", "", ""},
+		{"/user.slice/user-7.slice/user@7.service", "user@7.service", "", "", ""},
+		{"/user.slice/user-7.slice/user@7.service/init.scope", "init.scope of user 7", "",
+		 "", ""},
+		{"/user.slice/user-7.slice/user@7.service/app.slice/dbus.service",
+		 "dbus.service of user 7", "", "", ""},
 		{"/docker/" ID "/system.slice/cron.service\ncontainer=web", "cron.service in web",
 		 "web", "", ""},
 		{"/docker/" ID, "", "0123456789ab", "", ""},
-		{"/kubepods/pod" UID "/" ID "\npod=shop/api-7f9\ncontainer=app", "", "app",
-		 "shop/api-7f9", ""},
-		{"/kubepods/burstable/pod" UID "/" ID, "", "0123456789ab", UID, ""},
+		{"/kubepods/pod" UID "/" ID "\npod=shop/api-7f9\ncontainer=app", "",
+		 "app in shop/api-7f9", "shop/api-7f9", ""},
+		{"/kubepods/burstable/pod" UID "/" ID, "", "0123456789ab in " UID, UID, ""},
 		{"/qemu.slice/100.scope", "", "", "", "100"},
 		{"/", "", "", "", ""},
 	};
-	char text[OWNER_TEXT];
+	char text[OWNER_PART];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

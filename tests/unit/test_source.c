@@ -464,11 +464,34 @@ static void test_words(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
+/* A row of an owner stays apart from threads that are called as it is, also when these share one.
+ */
+static void test_owners(void **state)
+{
+	const struct source_key owner = {
+		.kind = SOURCE_THREAD, .name = "nginx", .by = BY_CONTAINER};
+	uint32_t row = sources_find_key(&t, &owner), other;
+
+	(void)state;
+	source_add(t.row[row], 7, true);
+	other = sources_find(&t, SOURCE_THREAD, 0, "nginx", NULL);
+	assert_int_not_equal(other, row);
+	assert_int_equal(sources_find_key(&t, &owner), row);
+	for (uint32_t tid = 1; tid <= SOURCE_PIDS + 1; tid++)
+		source_add(t.row[sources_find(&t, SOURCE_THREAD, tid, "nginx", NULL)], 100, true);
+	for (uint32_t i = 0; i < t.count; i++)
+		if (t.row[i]->by == BY_CONTAINER)
+			assert_int_equal(t.row[i]->net.sum, 7);
+		else
+			assert_true(!t.row[i]->net.count || t.row[i]->net.sum >= 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_each_part_of_the_key_counts),
 		TEST(test_many_threads_of_one_comm),
+		TEST(test_owners),
 		TEST(test_many_functions_of_one_thread),
 		TEST(test_little_by_little),
 		TEST(test_rename_storm),
