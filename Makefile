@@ -85,7 +85,8 @@ $(O)/.setup-promtool: $(O)/.setup-readers
 
 # tuned's own reader of profiles, without the service that its package would start.
 $(O)/tuned:
-	$(Q)mkdir -p $(O) && cd $(O) && apt-get download -qq -o APT::Sandbox::User=root tuned && \
+	$(Q)mkdir -p $(O) && cd $(O) && rm -f tuned_*.deb && \
+		apt-get download -qq -o APT::Sandbox::User=root tuned && \
 		dpkg-deb -x tuned_*.deb tuned.new && rm tuned_*.deb && mv tuned.new tuned
 
 # WERROR=1, which `make check` sets, turns warnings into errors, but only with versions that were
