@@ -22,7 +22,7 @@ sys.path.insert(1, os.path.join(lib.ROOT, "tests/cli"))
 import forged  # noqa: E402
 
 lib.need_bpf()
-cpu = lib.pick_target(shared=True)
+cpu = lib.pick_target()
 work = tempfile.mkdtemp()
 
 
@@ -294,7 +294,7 @@ if os.path.isdir(instances) and os.access(instances, os.W_OK):
     ok(r.rc == 1 and f"cannot open {instances}/{name}/tracing_on" in r.err
        and r.err.count("\n") == 1, "one that is not there is refused", r)
 else:
-    skip("trace_off", "no instances of the tracer may be made here")
+    lib.skip("trace_off", "no instances of the tracer may be made here")
 # The same run begins by the wall clock, and tells the manager of a service how it goes.
 with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
     manager.bind(at("notify"))

@@ -16,7 +16,7 @@ import lib
 from lib import CULPRIT, culprit, done, is_, ok, skip
 
 lib.need_bpf()
-cpu = str(lib.pick_target(shared=True))
+cpu = str(lib.pick_target())
 LONG = os.environ.get("LONG")
 place = tempfile.mkdtemp(prefix="culprit-test-")
 os.chmod(place, 0o755)

@@ -20,7 +20,7 @@ from lib import culprit, done, is_, ok, skip
 lib.with_readers()
 
 lib.need_bpf()
-cpu = lib.pick_target(shared=True)
+cpu = lib.pick_target()
 where = tempfile.mkdtemp(prefix="culprit-test-")
 # noise, to have something to write
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)

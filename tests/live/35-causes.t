@@ -9,7 +9,7 @@ import lib
 from lib import culprit, done, ok, skip, sources
 
 lib.need_bpf()
-cpu = lib.pick_target(shared=True)
+cpu = lib.pick_target()
 ids = {c["id"] for c in json.loads(culprit("explain", "-f", "json").out)["causes"]}
 
 can = []
