@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as place:
             at, began, left = lib.counters(cpu), time.monotonic_ns(), lib.unseen_switches()
             logs[what] = lib.run_poke(cpu, what, *args)
             logs[what].between = began, time.monotonic_ns()
-            logs[what].hidden = max(0, lib.unseen_switches() - left)
+            logs[what].hidden = lib.unseen_since(left)
             logs[what].inner = lib.difference(lib.counters(cpu), at)
         closing = lib.counters(cpu)
     started = json.loads(run.result.out)["run"]["started_monotonic_ns"]

@@ -527,13 +527,13 @@ def stolen_ns():
     return int(row[7]) * 10**9 // os.sysconf("SC_CLK_TCK")
 
 
-stolen, left = -stolen_ns(), -lib.unseen_switches()
+stolen, unseen = -stolen_ns(), lib.unseen_switches()
 with program("late") as p:
     out, log = watch("-p", p.pid, form="jsonl", meanwhile=poke("fifo", "-n", "30", "-l", "3ms",
                                                                "-g", "8ms-16ms"))
     windows = [json.loads(line) for line in out.splitlines()]
     printed = [tuple(map(int, line.split())) for line in p.end().splitlines()]
-stolen, left = stolen + stolen_ns(), left + lib.unseen_switches()
+stolen, left = stolen + stolen_ns(), lib.unseen_since(unseen)
 own = {(start, end - start) for start, end in printed}
 first = next(i for i, w in enumerate(windows) if (w["start_ns"], w["duration_ns"]) in own)
 mine, foreign = [], []
@@ -552,8 +552,12 @@ late = [w for w in mine if any(overlap(w, e) > 1000000 for e in log) and not w["
 tid = log[0]["tid"]
 by_poke = [w for w in late if any(x["kind"] == "thread" and x["id"] == tid for x in w["pieces"])]
 # A thread that came unseen, or left unseen, has poke's time behind it for its own or for nobody's.
-ok(len(by_poke) >= 5 and len(by_poke) >= 0.9 * len(late) - left,
-   "poke is named in those that it made late", len(by_poke), len(late), len(log), left)
+name = "poke is named in those that it made late"
+if len(by_poke) < 0.9 * len(late) and left > 0.1 * len(late):
+    lib.not_judged(name, f"threads that nobody sees left a CPU {left} times")
+else:
+    ok(len(by_poke) >= 5 and len(by_poke) >= 0.9 * len(late) - left, name, len(by_poke), len(late),
+       len(log), left)
 unexplained = [w for w in by_poke if w["outside_ns"] > w["duration_ns"] / 2]
 name, outside = "and hardly anything of these is unexplained", total(unexplained, "outside_ns")
 if len(unexplained) > len(by_poke) / 10 and stolen >= outside / 2:

@@ -419,10 +419,15 @@ def difference(after, before):
 
 
 def unseen_switches():
-    """How often the threads of process 1 have left a CPU: some kernels show a tracer neither that
+    """How often each thread of process 1 has left a CPU: some kernels show a tracer neither that
     nor that they come."""
-    return sum(int(n) for status in glob.glob("/proc/1/task/*/status")
-               for n in re.findall(r"ctxt_switches:\s+(\d+)", read(status)))
+    return {status: sum(map(int, re.findall(r"ctxt_switches:\s+(\d+)", read(status))))
+            for status in glob.glob("/proc/1/task/*/status")}
+
+
+def unseen_since(before):
+    """How often they have since then, those that have ended left out."""
+    return sum(max(0, n - before.get(status, 0)) for status, n in unseen_switches().items())
 
 
 class Log(list):
