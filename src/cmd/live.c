@@ -180,13 +180,13 @@ static void confine(const struct live *l)
 	confine_rights(maps | files | l->keeps | (l->flight ? flight_rights(l->flight) : 0));
 }
 
-/* Runs from the window's begin to its end. */
 static int too_early(const struct live *l)
 {
-	complain("ended before the window opened: nothing was measured");
+	complain("ended before this window opened: nothing was measured in it");
 	return l->too_early ? l->too_early : EXIT_ERROR;
 }
 
+/* Runs from the window's begin to its end. */
 static int run_window(struct live *l, struct recorder *recorder)
 {
 	struct cpus isolated;
