@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/workload_command.h"
+#include "collect/affinity.h"
 #include "collect/host.h"
 #include "collect/pingpong.h"
 #include "render/matrix.h"
@@ -320,13 +321,23 @@ static int choose_pair(struct options *o)
 	return 0;
 }
 
+static int check_partition(const struct pingpong_options *p)
+{
+	return same_partition(p->cpu[0], p->cpu[1])
+		       ? 0
+		       : complain("CPUs %u and %u are not in the same cpuset partition, and one "
+				  "process cannot have threads in two: leave out --threads, or "
+				  "give --pin others",
+				  p->cpu[0], p->cpu[1]);
+}
+
 static int run_pair(struct options *o, struct workload *w)
 {
 	struct pingpong_options *p = &o->pingpong;
 	size_t bytes = o->raw.path ? 2 * p->nways * (p->messages + 1) * sizeof(uint64_t) : 0;
 	int code;
 
-	if (choose_pair(o))
+	if (choose_pair(o) || (p->threads && check_partition(p)))
 		return EXIT_ERROR;
 	if (o->style)
 		o->command.report = report_styled;

@@ -31,6 +31,19 @@ static int enter_partition(unsigned cpu)
 	return err;
 }
 
+bool same_partition(unsigned a, unsigned b)
+{
+	char of_a[FACT_NAME_MAX], of_b[FACT_NAME_MAX];
+	bool in_a, in_b;
+	struct facts f = {0};
+
+	facts_cpusets(&f, NULL);
+	in_a = isolation_cgroup(&f, a, of_a, sizeof(of_a));
+	in_b = isolation_cgroup(&f, b, of_b, sizeof(of_b));
+	facts_free(&f);
+	return in_a == in_b && (!in_a || !strcmp(of_a, of_b));
+}
+
 int move_to(unsigned cpu)
 {
 	int err = cpus_run_on_one(cpu);

@@ -17,6 +17,11 @@ int move_to(unsigned cpu);
 /* The kernel lets a process run anywhere when the last CPU that it may run on goes offline. Moves
  * this one back to `set` when it has, or else to any CPUs but `targets`. True: it had. */
 bool stay_off(const struct cpus *set, const struct cpus *targets);
+#define HOUSEKEEPING_GONE "all housekeeping CPUs were offline, and culprit itself ran elsewhere"
+
+/* True when one process may have threads on both CPUs: a cpuset partition keeps its CPUs for the
+ * processes in its cgroup. Also where partitions cannot be read. */
+bool same_partition(unsigned a, unsigned b);
 
 /* Priority of this process, which reads the rings, before the window. */
 struct reader_priority {
