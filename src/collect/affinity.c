@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/policy.h"
 #include "base/say.h"
 #include "collect/facts.h"
 #include "model/isolation.h"
@@ -91,12 +92,16 @@ int stay_on(const struct cpus *set)
 void reader_rise(struct reader_priority *p)
 {
 	struct sched_param param = {.sched_priority = READER_PRIORITY};
+	int now, then;
 
 	p->policy = sched_getscheduler(0);
-	if (p->policy < 0 || (p->policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO ||
-	    sched_getparam(0, &p->param))
+	now = p->policy & ~SCHED_RESET_ON_FORK;
+	if (p->policy < 0 || now == SCHED_DEADLINE || sched_getparam(0, &p->param) ||
+	    (policy_is_real_time(now) && p->param.sched_priority >= READER_PRIORITY))
 		return;
-	p->risen = !sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+	/* from SCHED_FIFO back to SCHED_RR needs a right that will have gone */
+	then = now == SCHED_RR ? SCHED_RR : SCHED_FIFO;
+	p->risen = !sched_setscheduler(0, then | SCHED_RESET_ON_FORK, &param);
 }
 
 void reader_sink(struct reader_priority *p)

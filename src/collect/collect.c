@@ -119,8 +119,7 @@ static void check_housekeeping(struct collect *c)
 	struct run *run = &c->view->run;
 
 	if (stay_off(&run->housekeeping, &run->cpus) && !run->cut_short[0])
-		snprintf(run->cut_short, sizeof(run->cut_short),
-			 "all housekeeping CPUs were offline, and culprit itself ran elsewhere");
+		snprintf(run->cut_short, sizeof(run->cut_short), HOUSEKEEPING_GONE);
 }
 
 static bool poll(void *run)

@@ -23,8 +23,9 @@
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
 /* A record may be published this long after its end: its CPU had something else to do. */
-#define LATE_NS NSEC_PER_MSEC
-#define BATCH   65536 /* records that are put into order at once */
+#define LATE_NS  NSEC_PER_MSEC
+#define BATCH    65536                 /* records that are put into order at once */
+#define PLACE_NS (200 * NSEC_PER_MSEC) /* between looks where this process runs */
 
 /* A record and the CPU that it comes from. */
 struct arrival {
@@ -48,7 +49,8 @@ struct live_watch {
 	uint64_t *thread_lost; /* records lost on each CPU before the window */
 	struct steal steal;
 	uint64_t lost_before, misses_before, begin_ns, looked_ns; /* for CPUs that are gone */
-	struct reports *reports;                                  /* the program's own */
+	uint64_t placed_ns;      /* when it looked where it runs itself */
+	struct reports *reports; /* the program's own */
 	struct reader_priority reader;
 	bool ended;
 };
@@ -220,14 +222,29 @@ static bool read_until(struct live_watch *w, uint64_t ns)
 	return n < BATCH;
 }
 
-/* Rises where none of the watched threads can run: it must take no time from these. */
-static void rise(struct live_watch *w)
+/* Rises where none of the watched threads can run: it must take no time from these. Sinks where
+ * hotplug or a cpuset has brought it to their CPUs. */
+static void rise_or_sink(struct live_watch *w)
 {
-	struct cpus both = w->options.housekeeping;
+	struct cpus both;
 
+	cpus_allowed(&both);
 	cpus_and(&both, &w->options.cpus);
-	if (!cpus_empty(&w->options.housekeeping) && cpus_empty(&both))
+	if (!cpus_empty(&both))
+		reader_sink(&w->reader);
+	else if (!cpus_empty(&w->options.housekeeping) && !w->reader.risen)
 		reader_rise(&w->reader);
+}
+
+/* Returns to the housekeeping CPUs when all of them had gone offline, as collect.c does. */
+static void check_housekeeping(struct live_watch *w)
+{
+	struct run *run = &w->view->run;
+
+	if (!cpus_empty(&run->housekeeping) && stay_off(&run->housekeeping, &run->cpus) &&
+	    !run->cut_short[0])
+		snprintf(run->cut_short, sizeof(run->cut_short), HOUSEKEEPING_GONE);
+	rise_or_sink(w);
 }
 
 static int begin(void *run)
@@ -235,7 +252,7 @@ static int begin(void *run)
 	struct live_watch *w = run;
 	struct timespec nap = {0, SETTLE_NS};
 
-	rise(w);
+	rise_or_sink(w);
 	nanosleep(&nap, NULL);
 	w->begin_ns = w->view->run.started_ns = now_ns();
 	format_iso_time(clock_ns(CLOCK_REALTIME), w->view->run.started);
@@ -263,6 +280,10 @@ static bool poll(void *run)
 	struct live_watch *w = run;
 	uint64_t until = now_ns() - LATE_NS;
 
+	if (now_ns() - w->placed_ns > PLACE_NS) {
+		w->placed_ns = now_ns();
+		check_housekeeping(w);
+	}
 	choice_look(w->choice, now_ns());
 	reports_open(w->reports);
 	reports_fetch(w->reports);
