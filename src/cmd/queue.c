@@ -204,6 +204,7 @@ static int number_roles(struct options *o)
 					queue_role_names[role]);
 		o->queue.cpu[role] = o->cpu[role] == PLACE_NONE ? QUEUE_NOBODY : c->roaming++;
 	}
+	c->measure.must_trace = true;
 	if (cpus_empty(&c->measure.cpus))
 		cpus_allowed(&c->measure.cpus);
 	return 0;

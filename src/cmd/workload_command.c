@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/workload_command.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,6 +74,18 @@ static struct roam_options roam(struct workload_command *c, const struct collect
 	return o;
 }
 
+/* A process that spins under SCHED_FIFO leaves its CPU to no other one. */
+static int check_roaming(const struct workload_command *c)
+{
+	unsigned n = cpus_count(&c->measure.cpus);
+
+	if (c->measure.sched.policy != SCHED_FIFO || c->roaming <= n)
+		return 0;
+	return complain("%u processes that spin under SCHED_FIFO need as many CPUs, and have %u: "
+			"leave out -P, give more CPUs with -c, or have fewer processes",
+			c->roaming, n);
+}
+
 int workload_command_run(struct workload_command *c, const struct workload *workload,
 			 const void *workload_options)
 {
@@ -100,7 +113,8 @@ int workload_command_run(struct workload_command *c, const struct workload *work
 	host_read(&v->host);
 	if (c->label)
 		snprintf(v->run.label, sizeof(v->run.label), "%s", c->label);
-	if (!measure_check(&c->measure, &v->host) && !output_open(&c->output)) {
+	if (!measure_check(&c->measure, &v->host) && !check_roaming(c) &&
+	    !output_open(&c->output)) {
 		co = measure_collect(&c->measure);
 		co.workload = workload;
 		co.workload_options = workload_options;

@@ -32,7 +32,8 @@ static void take_steal(void *ctx, unsigned cpu, uint64_t ns)
 static void read_steal(struct collect *c)
 {
 	c->steal_read_ns = now_ns();
-	steal_read(take_steal, c);
+	if (!c->roams) /* the targets are no CPUs */
+		steal_read(take_steal, c);
 }
 
 /* Notes the start of the run: the first of its CPUs starts it. */

@@ -56,6 +56,7 @@ static int open_watch(struct roam *r, const struct roam_options *o,
 	if (!r->watch)
 		return -1;
 	memcpy(r->view->run.sampler, of_samplers->sampler, sizeof(of_samplers->sampler));
+	r->view->run.real_time = of_samplers->real_time;
 	memcpy(r->view->run.priority, of_samplers->priority, sizeof(of_samplers->priority));
 	return 0;
 }
@@ -75,6 +76,15 @@ static void *open_roam(const void *options, const struct engine_hooks *hooks, st
 	return NULL;
 }
 
+/* Tells what the samplers' engine has found: whichever of the two looks first finds it alone. */
+static void tell_cut_short(struct roam *r)
+{
+	struct run *to = &r->view->run;
+
+	if (!to->cut_short[0])
+		memcpy(to->cut_short, r->samplers_view->run.cut_short, sizeof(to->cut_short));
+}
+
 /* The probes first: nothing of what the samplers do is missed. */
 static int begin(void *run)
 {
@@ -88,6 +98,7 @@ static bool poll(void *run)
 	struct roam *r = run;
 	bool more = collect_engine.poll(r->samplers);
 
+	tell_cut_short(r);
 	return watch_engine.poll(r->watch) && more;
 }
 
@@ -127,6 +138,7 @@ static void end(void *run)
 	r->ended = true;
 	collect_engine.end(r->samplers);
 	watch_engine.end(r->watch);
+	tell_cut_short(r);
 	for (uint32_t i = 0; i < r->samplers_view->ncpus; i++)
 		hand_over(r, &r->samplers_view->cpu[i]);
 }

@@ -2,6 +2,7 @@
 /* The samplers of a run before its window: forked, awaited, given up where their CPU is gone. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,16 +13,29 @@
 #include "collect/host.h"
 #include "collect/target.h"
 
+#define SAMPLER_OF "the sampler of "
+
+const char *sampler_called(const struct collect *c, const struct target *t, const char *of,
+			   char buf[CALLED_MAX])
+{
+	if (c->roams)
+		snprintf(buf, CALLED_MAX, "process %u of %u", t->index + 1, c->ntargets);
+	else
+		snprintf(buf, CALLED_MAX, "%sCPU %u", of, t->cpu);
+	return buf;
+}
+
 /* Makes the memory of a target's sampler, and tells the sampler what to do. */
 static int prepare(struct collect *c, uint32_t i, const struct collect_options *o,
 		   struct sampler_options *s)
 {
 	struct target *t = &c->target[i];
+	char name[CALLED_MAX];
 
 	t->shm = sampler_shm_new();
 	t->samples = o->workload ? samples_new(o->workload) : NULL;
 	if (!t->shm || (o->workload && !t->samples))
-		return complain("not enough memory for the sampler of CPU %u", t->cpu);
+		return complain("not enough memory for %s", sampler_called(c, t, SAMPLER_OF, name));
 	*s = (struct sampler_options){.shm = t->shm,
 				      .cpu = t->cpu,
 				      .clock = o->clock,
@@ -44,6 +58,7 @@ static int prepare(struct collect *c, uint32_t i, const struct collect_options *
 /* Forks a process with the samplers of n targets from `first` on. It gets their states alone. */
 static int start_process(struct collect *c, uint32_t first, uint32_t n, struct sampler_options *s)
 {
+	char name[CALLED_MAX];
 	pid_t pid = 0;
 
 	for (uint32_t i = first; c->probes && !pid && i < first + n; i++)
@@ -53,7 +68,8 @@ static int start_process(struct collect *c, uint32_t first, uint32_t n, struct s
 	for (uint32_t i = first; c->probes && i < first + n; i++)
 		probes_lend(c->probes, i, false);
 	if (pid < 0)
-		return complain("cannot start the sampler of CPU %u: %s", c->target[first].cpu,
+		return complain("cannot start %s: %s",
+				sampler_called(c, &c->target[first], SAMPLER_OF, name),
 				strerror(-pid));
 	for (uint32_t i = first; i < first + n; i++)
 		c->target[i].pid = pid;
@@ -111,17 +127,19 @@ void sampler_kill(struct collect *c, const struct target *t)
 	forget(c, t->pid);
 }
 
-static int sampler_failed(const struct target *t)
+static int sampler_failed(const struct collect *c, const struct target *t)
 {
+	char name[CALLED_MAX];
+
+	sampler_called(c, t, "", name);
 	if (t->shm->error == EPERM)
-		return complain(
-			"CPU %u: %s is not permitted: it needs CAP_SYS_NICE (run with sudo)",
-			t->cpu, t->shm->what);
-	if (t->shm->error == EINVAL)
-		return complain("CPU %u: %s failed: it is offline or outside this process's "
+		return complain("%s: %s is not permitted: it needs CAP_SYS_NICE (run with sudo)",
+				name, t->shm->what);
+	if (t->shm->error == EINVAL && !c->roams)
+		return complain("%s: %s failed: it is offline or outside this process's "
 				"cpuset; choose others with -c",
-				t->cpu, t->shm->what);
-	return complain("CPU %u: %s failed: %s", t->cpu, t->shm->what, strerror(t->shm->error));
+				name, t->shm->what);
+	return complain("%s: %s failed: %s", name, t->shm->what, strerror(t->shm->error));
 }
 
 /* Gives up a CPU that went offline before its window: it has a window without time in the report.
@@ -133,7 +151,7 @@ static bool give_up(struct collect *c, uint32_t i)
 
 	for (uint32_t k = 0; k < c->ntargets; k++)
 		left += k != i && c->target[k].pid;
-	if (host_is_online(t->cpu) || !left || (c->workload && c->workload->partners))
+	if (c->roams || host_is_online(t->cpu) || !left || (c->workload && c->workload->partners))
 		return false;
 	sampler_kill(c, t);
 	c->view->cpu[i].ended = WENT_OFFLINE;
@@ -143,6 +161,7 @@ static bool give_up(struct collect *c, uint32_t i)
 int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
 {
 	uint64_t deadline = now_ns() + limit_ns;
+	char name[CALLED_MAX];
 	uint32_t ready;
 
 	do {
@@ -156,11 +175,11 @@ int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
 				continue;
 			}
 			if (now == SAMPLER_FAILED)
-				return sampler_failed(t);
+				return sampler_failed(c, t);
 			/* window_open() reports a sampler that dies behind the barrier */
 			if (now != phase && sampler_gone(c, t))
-				return complain("the sampler of CPU %u ended while it started",
-						t->cpu);
+				return complain("%s ended while it started",
+						sampler_called(c, t, SAMPLER_OF, name));
 			ready += now == phase;
 		}
 		if (*c->hooks.stop)

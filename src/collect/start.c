@@ -20,12 +20,18 @@
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: the kernel still has to tidy up */
 
+/* CPUs of the samplers: those that are not pinned are only numbered by the targets. */
+static const struct cpus *where_they_run(const struct collect_options *o)
+{
+	return o->roams ? o->roams : &o->targets;
+}
+
 /* Gives this process a higher priority than real-time samplers where these have all CPUs: else
  * nobody could stop them. */
 static int rise_above(const struct collect_options *o)
 {
 	struct sched_param param = {.sched_priority = o->priority + 1};
-	struct cpus both = o->targets;
+	struct cpus both = *where_they_run(o);
 
 	cpus_and(&both, &o->housekeeping);
 	if (!policy_is_real_time(o->policy) || cpus_empty(&both))
@@ -158,7 +164,7 @@ static void describe_run(struct view *v, const struct collect_options *o)
 	policy_format(o->policy, o->priority, v->run.priority, sizeof(v->run.priority));
 	v->run.threshold_auto = !o->threshold_ns;
 	v->run.traced = o->trace;
-	v->run.cpus = o->targets;
+	v->run.cpus = *where_they_run(o);
 	v->run.housekeeping = o->housekeeping;
 }
 
@@ -284,6 +290,7 @@ void *collect_open(const void *options, const struct engine_hooks *hooks, struct
 	c->view = view;
 	c->hooks = *hooks;
 	c->counter = !o->clock;
+	c->roams = o->roams;
 	c->want_intervals = o->intervals;
 	describe_run(view, o);
 	if (!start_all(c, o))

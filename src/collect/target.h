@@ -69,6 +69,7 @@ struct collect {
 	const struct workload *workload;
 	struct workload_props props;
 	bool counter, want_intervals;
+	bool roams; /* the samplers are not pinned: targets only number them */
 	struct engine_hooks hooks;
 	bool began, ended;
 	struct reader_priority reader;
@@ -115,6 +116,11 @@ void *collect_open(const void *options, const struct engine_hooks *hooks, struct
 /* True when the process of a sampler is gone, and notes that for all samplers in it. */
 bool sampler_gone(struct collect *c, const struct target *t);
 void sampler_kill(struct collect *c, const struct target *t); /* ends that process, if any */
+#define CALLED_MAX 48
+/* Writes what a message calls a sampler: `of` and its CPU, or its number where it is not pinned.
+ * Returns buf. */
+const char *sampler_called(const struct collect *c, const struct target *t, const char *of,
+			   char buf[CALLED_MAX]);
 void samplers_name(struct collect *c); /* notes their threads, when all are ready */
 
 /* Each returns 0, or -1 with the reason said. */

@@ -65,6 +65,7 @@ static bool await_start(struct collect *c, struct target *t, uint64_t begin)
 
 int window_open(struct collect *c)
 {
+	char name[CALLED_MAX];
 	uint64_t begin;
 
 	for (uint32_t i = 0; i < c->ntargets; i++) {
@@ -83,10 +84,10 @@ int window_open(struct collect *c)
 		atomic_store(&c->target[i].shm->begin_ns, begin);
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (!await_start(c, &c->target[i], begin))
-			return complain("the sampler of CPU %u could not run there, as on a CPU "
-					"that other threads keep busy: end those, or give the "
-					"sampler a higher priority with -P f:10",
-					c->target[i].cpu);
+			return complain(
+				"%s could not run, as on a CPU that other threads keep busy: end "
+				"those, or give the samplers a higher priority with -P f:10",
+				sampler_called(c, &c->target[i], "the sampler of ", name));
 	return 0;
 }
 

@@ -159,7 +159,7 @@ struct session *session_new(const struct session_options *o)
 	s->kept = o->kept && !o->tap;
 	s->spans = s->view->drawn = o->spans;
 	s->intervals = o->intervals;
-	s->real_time = o->view->run.real_time;
+	s->real_time = o->view->run.real_time && !o->view->run.watch; /* one may be moved */
 	s->windows = o->view->run.windows;
 	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack, ask_owner};
 	s->names.by = o->names ? o->names->by : BY_THREAD;
