@@ -249,7 +249,8 @@ static int report(struct options *o, char **path, uint32_t n)
 		file[i].recording = read_file(o, path[i], &file[i]);
 		if (!file[i].recording)
 			goto out;
-		file[i].view.file = strcmp(path[i], "-") ? path[i] : NULL;
+		if (strcmp(path[i], "-") && !file[i].view.run.redacted) /* a name of the user's */
+			file[i].view.file = path[i];
 	}
 	if (!some_shown(o, views, n)) {
 		complain("no source has this --kind and --source: the report without them lists "

@@ -78,11 +78,28 @@ static void write_line(const struct axes *a, const struct html_line *line, uint3
 	free(point);
 }
 
+/* A recording may hold any value, and ps of the longest do not fit. */
+static uint64_t whole(double value)
+{
+	return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+}
+
 static void write_value(const struct axes *a, double ns, FILE *out)
 {
 	fprintf(out, "<span style=\"bottom:%.1f%%\">", 100 * y_of(a, ns));
-	html_ps(out, (uint64_t)(ns * 1000 + 0.5));
+	if (ns < NSEC_PER_SEC)
+		html_ps(out, (uint64_t)(ns * 1000 + 0.5));
+	else
+		html_ns(out, whole(ns + 0.5));
 	fputs("</span>", out);
+}
+
+/* A linear axis has about four values; in ps only where they are short. */
+static double step_of(const struct axes *a)
+{
+	return a->high < 4 * (double)NSEC_PER_USEC
+		       ? html_step((uint64_t)(a->high * 1000) + 1, 4) / 1000.0
+		       : html_step(whole(a->high), 4);
 }
 
 /* Powers of ten, with 2 and 5 between them while they are few; round values on a linear axis. */
@@ -96,9 +113,9 @@ static void write_values(const struct axes *a, FILE *out)
 				write_value(a, m * ten, out);
 	if (a->log)
 		return;
-	step = html_step((uint64_t)(a->high * 1000) + 1, 4) / 1000.0;
-	for (double ns = step; ns <= a->high; ns += step)
-		write_value(a, ns, out);
+	step = step_of(a);
+	for (unsigned i = 1; i < 8 && i * step <= a->high; i++)
+		write_value(a, i * step, out);
 }
 
 /* As the field writes them: 0 %, 90 %, 99 %, 99.9 %, ... */

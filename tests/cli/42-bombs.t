@@ -3,11 +3,12 @@
 """A recording by a stranger takes the memory of what it holds, not of what it says: the peak of
 report is measured, and its bound held. And the time of its size."""
 import os
+import re
 import subprocess
 import tempfile
 
 import forged
-from lib import CULPRIT, ROOT, done, ok
+from lib import CULPRIT, ROOT, done, is_, ok
 
 CPUS = 8192
 BASE = 10**15  # ns
@@ -120,6 +121,42 @@ for kb in range(3000, 5000, 50):  # bounds at which memory ends within a line, t
     if status == 0 and n != whole:
         cut.append((kb, n))
 ok(whole > 100000 and not cut, "lines are whole, or the report has failed", whole, cut)
+
+# ---- one value, as long as a recording may say ----
+
+with open(os.path.join(ROOT, "tests/fixtures/recordings/3.0/sleep.rec"), "rb") as f:
+    slept = f.read()
+
+
+def lone(tail, name, value):
+    """TAIL, where the series has this value alone, in as many bytes; 0: none at all."""
+    at = tail.find(bytes([len(name) + 1]) + name)
+    size, more = tail[at - 1], value.bit_length() - 8  # more bits than a bucket tells apart
+    new = tail[at:at + 1] + name
+    if value:
+        new += forged.number(value) * 3 + forged.number(1)  # sum, least, largest; buckets
+        new += forged.number((more + 1 << 7) + (value >> more) - 128) + forged.number(1)
+    assert at > 0 and size < 128 and len(new) <= size
+    return tail[:at] + new.ljust(size, b"\0") + tail[at + size:]
+
+
+formats = re.findall(r"^ {29}(\w+) ", subprocess.run(
+    [CULPRIT, "report", "--help"], capture_output=True, text=True).stdout.split("--output")[0],
+    re.M)
+large = []
+for value in (1 << 55, (1 << 62) - 1, 10**12):
+    parts = [(k, lone(lone(p, b"latency", value), b"read the clock", 0) if k == b"TAIL" else p)
+             for k, p in forged.chunks(slept)]
+    with open(bomb, "wb") as f:
+        f.write(forged.recording(parts, slept[8]))
+    for args in [("-f", f) for f in formats] + [("--chart",)]:
+        # no more than 1 MB, or head ends what writes on
+        r = subprocess.run(f"timeout 20 {CULPRIT} report {bomb} {' '.join(args)} | "
+                           "head -c 1000000 | wc -c", shell=True, capture_output=True, text=True)
+        if not 100 < int(r.stdout) < 1000000 or r.stderr:
+            large.append((value, args, r))
+is_((len(formats) >= 12, large), (True, []), "one value of years: each format ends")
+
 for bad in ("", "1", "1k", "15M", "1x", "-1G", "1GG", "99999999G"):
     mb, status, _, err = report(many, "--memory", bad)
     ok(status == 1 and "is no size" in err, f"--memory {bad!r} is refused", err)

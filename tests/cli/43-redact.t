@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -116,6 +117,37 @@ is_([(job, m) for job, m in zip(jobs, redacted) if m], [], "with it there is non
 both = run("report", *recordings[:2], "--redact", "-f", "json")
 is_(sorted(set(re.findall(rb'"hostname": ?"([^"]*)"', both))), [b"host-1", b"host-2"],
     "hosts stay apart")
+os.mkdir(place + "/Zq-in-a")
+twice = [place + "/Zq-in-a/Zq-in-" + name for name in ("before", "after")]
+for path in twice:  # both of one host: a report tells them apart by their names
+    shutil.copy(recordings[0], path)
+ONE_RUN = ("perfetto", "parquet")
+apart = {f: run("report", *twice, "-f", f, "--redact") for f in formats if f not in ONE_RUN}
+is_([f for f in apart if MARK.search(apart[f])], [], "nor are there names of files")
+is_([f for f in ("text", "markdown", "html") if b"#1" not in apart[f] or b"#2" not in apart[f]],
+    [], "two recordings of one host have numbers")
+ok(b"Zq-in-after" in run("report", *twice), "as without it they have their names")
+
+
+def private(kind, payload):
+    """A chunk as record --private writes it: in the run's section the flag stands last but one."""
+    if kind in (b"HEAD", b"TAIL", b"RUN "):
+        r = forged.Reader(payload)
+        host = forged.section(r.section()) if kind == b"HEAD" else b""
+        run_of = bytearray(r.section())
+        run_of[-2] = 1
+        payload = host + forged.section(run_of) + r.rest()
+    return kind, payload
+
+
+for path in twice:
+    with open(path, "rb") as f:
+        data = f.read()
+    with open(path, "wb") as f:
+        f.write(forged.recording([private(*part) for part in forged.chunks(data)], data[8]))
+kept = {f: run("report", *twice, "-f", f) for f in ("text", "markdown", "html")}
+ok(b"left out: names of the host" in kept["text"], "recorded without names", kept["text"])
+is_([f for f in kept if b"Zq-in-after" in kept[f]], [], "its files' names are not there")
 text = run("report", recordings[0], "--redact").decode()
 ok("left out: names of the host" in text, "a report says what is left out", text[:400])
 ok(json.loads(run("report", recordings[0], "--redact", "-f", "json"))["run"]["redacted"] is True,
