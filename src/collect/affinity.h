@@ -17,7 +17,9 @@ int move_to(unsigned cpu);
 /* The kernel lets a process run anywhere when the last CPU that it may run on goes offline. Moves
  * this one back to `set` when it has, or else to any CPUs but `targets`. True: it had. */
 bool stay_off(const struct cpus *set, const struct cpus *targets);
-#define HOUSEKEEPING_GONE "all housekeeping CPUs were offline, and culprit itself ran elsewhere"
+#define HOUSEKEEPING_GONE                                                                          \
+	"culprit itself ran on others than its housekeeping CPUs: these were offline, or "         \
+	"somebody moved it"
 
 /* True when one process may have threads on both CPUs: a cpuset partition keeps its CPUs for the
  * processes in its cgroup. Also where partitions cannot be read. */
