@@ -13,6 +13,7 @@
 
 #include "base/confine.h"
 #include "base/say.h"
+#include "collect/affinity.h"
 
 #define WAIT_MS 1000
 
@@ -30,6 +31,7 @@ static void __attribute__((noreturn)) become(const char *command, char *text, si
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	setsid();
+	pages_stay(false);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
 }

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/policy.h"
@@ -82,7 +84,13 @@ int stay_on(const struct cpus *set)
 	/* A late reader loses records, so our own process, which mostly sleeps, gets a better
 	 * priority. */
 	setpriority(PRIO_PROCESS, 0, -15);
+	pages_stay(true);
 	return err;
+}
+
+void pages_stay(bool stay)
+{
+	syscall(SYS_set_mempolicy, stay ? MPOL_LOCAL : MPOL_DEFAULT, NULL, 0);
 }
 
 /* Priority of the reader: that of threaded interrupts (kernel/irq/manage.c: sched_set_fifo), which

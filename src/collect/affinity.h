@@ -7,8 +7,16 @@
 
 #include "base/cpus.h"
 
-/* keeps this process on these CPUs, with little delay; 0, or -1 with the reason said */
+/* Keeps this process on these CPUs, with little delay, and its pages where they are. 0, or -1 with
+ * the reason said. */
 int stay_on(const struct cpus *set);
+
+/* Keeps NUMA balancing from the pages of this process, as any policy but the default does
+ * (mm/mempolicy.c: vma_policy_mof), or not. To see who uses a page the balancing takes it away for
+ * a moment, and a page of a file that it moves is taken from all who have mapped it: culprit's own
+ * process would make page faults in its samplers. What it forks inherits that. Without NUMA it does
+ * nothing. */
+void pages_stay(bool stay);
 
 /* Puts this process on one CPU; where that CPU belongs to a cpuset partition, into the partition's
  * cgroup first, because no other process may run there. 0 or -errno. */

@@ -116,7 +116,9 @@ static void become_tool(const struct load *l)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (stay_on(&l->options.cpus))
 		_exit(127);
-	setpriority(PRIO_PROCESS, 0, 0); /* as others', without our own better priority */
+	/* as others', without our own better priority, or memory policy */
+	setpriority(PRIO_PROCESS, 0, 0);
+	pages_stay(false);
 	execvp(TOOL, (char *const *)argv);
 	_exit(127);
 }

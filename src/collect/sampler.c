@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <link.h>
-#include <linux/mempolicy.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
@@ -165,9 +164,7 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 	/* o:0 is nobody's better, as our own process is (affinity.c) */
 	if (!policy_is_real_time(o->policy))
 		setpriority(PRIO_PROCESS, 0, 0);
-	/* Any policy but the default keeps NUMA balancing from taking pages away for a moment, to
-	 * see who uses them (mm/mempolicy.c: vma_policy_mof). Without NUMA it fails. */
-	syscall(SYS_set_mempolicy, MPOL_LOCAL, NULL, 0);
+	pages_stay(true);
 	memset(l->ring, 0, sizeof(l->ring));
 	memset(l->loop, 0, sizeof(l->loop));
 	lock_own(o);

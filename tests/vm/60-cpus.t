@@ -74,6 +74,7 @@ begin_without $FIRST alone -c $FIRST -d 300ms; finish
 online $FIRST 1
 begin late -c 2,$FIRST -d 1h # on both nodes
 grep bpf-map /proc/$run/numa_maps >/tmp/out/numa.late
+cut -d " " -f 2 /proc/$run/numa_maps | sort -u >/tmp/out/policy
 for p in $(grep -lx culprit-sampler /proc/[0-9]*/comm); do
 	grep dev/zero ${p%comm}numa_maps
 done | sort >/tmp/out/numa.samplers
@@ -188,7 +189,9 @@ is_({tuple(n) for n in nodes_of(text["numa"])}, {("N1",)}, "their rings are on t
 is_(nodes_of(text["numa.late"]), [["N0"], ["N1"]],
     "where they are on two nodes, each one's ring is on its own")
 is_(nodes_of(text["numa.samplers"], HEAD), [["N0"], ["N1"]], "so are the rings of hiccups")
-# The kernel balances memory between nodes by faults, and the sampler's must stay where it is.
+# The kernel balances memory between nodes by faults, and the sampler's must stay where it is, as
+# must what culprit's own process shares with it.
+is_(text["policy"], "local\n", "NUMA balancing leaves culprit's pages alone")
 is_({cpu: sources(both, cpu, kind="fault") for cpu in (FIRST, SECOND)}, {FIRST: [], SECOND: []},
     "the samplers take no page fault")
 poked = {json.loads(line)["tid"] for line in text["poke"].splitlines() if '"tid"' in line}
