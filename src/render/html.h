@@ -29,6 +29,7 @@ void html_begin(FILE *out, const char *title);
 void html_text(FILE *out, const char *printable);  /* UTF-8 from escape_text, or our own */
 void html_name(FILE *out, const char *name);       /* a name from the machine, any bytes */
 void html_command(FILE *out, const char *command); /* the same, with its backslashes */
+void html_command_n(FILE *out, const char *command, size_t len);
 void html_name_n(FILE *out, const char *name, size_t len);
 void html_who(FILE *out, const struct source *s); /* report_who's words */
 
@@ -91,7 +92,9 @@ struct html_line {
 	const struct hist *hist;
 	bool fine; /* ps */
 };
-void html_percentiles(const struct html *h, const struct html_line *line, uint32_t n);
+/* index: the lane whose they are; h->view->ncpus: a line for each lane. */
+void html_percentiles(const struct html *h, uint32_t index, const struct html_line *line,
+		      uint32_t n);
 void html_histograms(const struct html *h);
 int html_sources(const struct html *h, uint32_t index);                  /* 0 or -ENOMEM */
 int html_group_sources(const struct html *h, const struct cpu_group *g); /* the same */

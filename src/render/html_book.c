@@ -40,7 +40,10 @@ static void write_text(FILE *out, const char *text)
 			continue;
 		}
 		n = strcspn(text, "`");
-		html_name_n(out, text, n);
+		if (code)
+			html_command_n(out, text, n);
+		else
+			html_name_n(out, text, n);
 	}
 	fputs(code ? "</code>" : "", out);
 }

@@ -221,12 +221,18 @@ static void write_chart(struct axes *a, uint32_t index, const char *what)
 	fputs("</div></figure>\n", out);
 }
 
+/* True when the time by kind is known of all of its hiccups. */
+static bool has_lengths(const struct cpu *c)
+{
+	return c->lengths.n && c->lengths.count == c->hiccups.count;
+}
+
 static void write_histogram(const struct html *h, uint32_t index, struct axes *a)
 {
 	const struct cpu *c = &h->view->cpu[index];
 
 	*a = (struct axes){.h = h, .hist = &c->hiccups, .per_ns = 1};
-	if (c->lengths.n && c->lengths.count == c->hiccups.count)
+	if (has_lengths(c))
 		a->lengths = &c->lengths;
 	fputs("<figure><figcaption><h3>", h->out);
 	html_one_of(h->out, h->view, index);
@@ -269,7 +275,7 @@ static void series_percentiles(const struct html *h, uint32_t index)
 		escape_text(s->name, sizeof(s->name), line[n].name, sizeof(line[n].name));
 		n++;
 	}
-	html_percentiles(h, line, n);
+	html_percentiles(h, index, line, n);
 	free(line);
 }
 
@@ -288,7 +294,7 @@ static void hiccup_percentiles(const struct html *h)
 			    sizeof(line[n].name));
 		n++;
 	}
-	html_percentiles(h, line, n);
+	html_percentiles(h, h->view->ncpus, line, n);
 	free(line);
 }
 
@@ -319,17 +325,25 @@ void html_series_histograms(const struct html *h)
 void html_histograms(const struct html *h)
 {
 	struct axes *a = malloc(sizeof(*a));
+	bool kinds = false;
 
 	if (!a)
 		return;
+	for (uint32_t i = 0; i < h->view->ncpus; i++)
+		kinds |= has_lengths(&h->view->cpu[i]) && group_detailed(h->view, i);
 	fprintf(h->out,
 		"<h2>How long %s were</h2>\n<p class=\"say\">How many were how long%s, on two "
-		"logarithmic axes. The colours share a bar’s height as the kinds share the time of "
-		"its %s: the tail shows who made it.</p>\n",
+		"logarithmic axes.",
 		html_windows(h->view) ? "slow windows" : "hiccups",
-		html_windows(h->view) ? ", of those above the threshold" : "",
-		html_windows(h->view) ? "windows" : "hiccups");
-	html_legend(h);
+		html_windows(h->view) ? ", of those above the threshold" : "");
+	if (kinds)
+		fprintf(h->out,
+			" The colours share a bar’s height as the kinds share the time of its %s: "
+			"the tail shows who made it.",
+			html_windows(h->view) ? "windows" : "hiccups");
+	fputs("</p>\n", h->out);
+	if (kinds)
+		html_legend(h);
 	fputs("<div class=\"histograms\">\n", h->out);
 	for (uint32_t i = 0; i < h->view->ncpus; i++)
 		if (h->view->cpu[i].hiccups.count && group_detailed(h->view, i))

@@ -150,7 +150,17 @@ static void write_legend(const struct html_line *line, uint32_t n, FILE *out)
 	fputs("</ul>\n", out);
 }
 
-void html_percentiles(const struct html *h, const struct html_line *line, uint32_t n)
+/* Names the lane, where it is of one. */
+static void write_whose(const struct html *h, uint32_t index)
+{
+	if (index < h->view->ncpus) {
+		fputs(", of ", h->out);
+		html_lane(h->out, h->view, index);
+	}
+}
+
+void html_percentiles(const struct html *h, uint32_t index, const struct html_line *line,
+		      uint32_t n)
 {
 	uint32_t shown = n < LINES ? n : LINES;
 	struct axes a = axes_of(line, shown);
@@ -158,16 +168,20 @@ void html_percentiles(const struct html *h, const struct html_line *line, uint32
 
 	if (!shown)
 		return;
-	fputs("<figure><figcaption><h3>by percentile</h3> <span>so many do not exceed; the axis is "
-	      "1 / (1 - share), logarithmic</span></figcaption>",
+	fputs("<figure><figcaption><h3>by percentile", out);
+	write_whose(h, index);
+	fputs("</h3> <span>so many do not exceed; the axis is 1 / (1 - share), "
+	      "logarithmic</span></figcaption>",
 	      out);
 	write_legend(line, shown, out);
 	fputs("<div class=\"chart percentiles\"><div class=\"counts\">", out);
 	write_values(&a, out);
 	fprintf(out,
 		"</div><div class=\"field\"><svg class=\"lines\" viewBox=\"0 0 %d %d\" "
-		"preserveAspectRatio=\"none\" role=\"img\" aria-label=\"lengths by percentile\">",
+		"preserveAspectRatio=\"none\" role=\"img\" aria-label=\"lengths by percentile",
 		WIDTH, HEIGHT);
+	write_whose(h, index);
+	fputs("\">", out);
 	for (uint32_t i = 0; i < shown; i++)
 		write_line(&a, &line[i], i, out);
 	fputs("</svg></div>", out);

@@ -76,6 +76,11 @@ static void write_command(FILE *out, const char *command, size_t len)
 	}
 }
 
+void html_command_n(FILE *out, const char *command, size_t len)
+{
+	write_command(out, command, len);
+}
+
 void html_command(FILE *out, const char *command)
 {
 	write_command(out, command, SIZE_MAX);

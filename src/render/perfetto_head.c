@@ -202,7 +202,12 @@ static void emit_levels(struct trace *t, uint32_t index)
 		double percentile;
 	} levels[] = {{"median", 50}, {"p90", 90}, {"p99", 99}, {"p99.9", 99.9}, {"max", 100}};
 	const struct cpu *c = &t->view->cpu[index];
-	char series[4 * SERIES_NAME + 8], name[sizeof(series) + 64], count[32];
+	char series[4 * SERIES_NAME + 8], lane[4 * LANE_NAME],
+		name[sizeof(series) + sizeof(lane) + 64], count[32], buf[LANE_NAME];
+
+	snprintf(lane, sizeof(lane), "CPU %u", c->number);
+	if (view_threads(t->view))
+		escape_text(view_lane(t->view, index, buf), SIZE_MAX, lane, sizeof(lane));
 
 	for (uint32_t i = 0; i < c->nseries; i++) {
 		const struct series *s = &c->series[i];
@@ -211,8 +216,8 @@ static void emit_levels(struct trace *t, uint32_t index)
 		for (size_t k = 0; s->hist.count && k < sizeof(levels) / sizeof(levels[0]); k++) {
 			uint64_t track = TRACK_ROW + t->more++;
 
-			snprintf(name, sizeof(name), "CPU %u %s %s of %s", c->number, series,
-				 levels[k].name, format_count(s->hist.count, count, sizeof(count)));
+			snprintf(name, sizeof(name), "%s %s %s of %s", lane, series, levels[k].name,
+				 format_count(s->hist.count, count, sizeof(count)));
 			perfetto_track(t, track, TRACK_ROOT, t->view->ncpus + 1 + index,
 				       s->fine ? UNIT_PS : UNIT_NS, name);
 			perfetto_value(t, track, t->view->run.started_ns,

@@ -14,14 +14,27 @@
 
 #define BARS 60 /* columns, fewer where the page is narrow */
 
+/* Without a power of ten between its ends an axis has them. */
+static void write_ends(double low, double high, unsigned columns, FILE *out)
+{
+	char first[32], last[32];
+
+	plot_time(low, first, sizeof(first));
+	plot_time(high, last, sizeof(last));
+	if (high > low)
+		fprintf(out, "|%-*s%s|", (int)(columns - strlen(last) - 2), first, last);
+	else
+		fprintf(out, "|%s", first);
+}
+
 /* Writes an axis of decades: "|10 us   |100 us", as far as they fit. */
-static void write_decades(double low, double span, unsigned columns, FILE *out)
+static void write_decades(double low, double high, double span, unsigned columns, FILE *out)
 {
 	unsigned column = 0;
 	char text[32];
 
 	fputs("  ", out);
-	for (double ns = pow(10, ceil(log10(low) - 1e-9)); ns <= low * exp(span); ns *= 10) {
+	for (double ns = pow(10, ceil(log10(low) - 1e-9)); ns <= high * (1 + 1e-9); ns *= 10) {
 		unsigned at = columns * log(ns / low) / span, len;
 
 		len = snprintf(text, sizeof(text), "|%g %s",
@@ -38,6 +51,8 @@ static void write_decades(double low, double span, unsigned columns, FILE *out)
 		fprintf(out, "%*s%s", at - column, "", text);
 		column = at + len;
 	}
+	if (!column)
+		write_ends(low, high, columns, out);
 	putc('\n', out);
 }
 
@@ -53,11 +68,12 @@ void plot_bars(const struct plot *p, unsigned width, FILE *out)
 			low = fmin(low, fmax(plot_ns(&p->file[i], p->file[i].hist.min), 0.01));
 			high = fmax(high, plot_ns(&p->file[i], p->file[i].hist.max));
 		}
-	if (!(high > low))
+	if (high <= 0)
 		return;
-	span = log(high / low) * 1.001;
+	/* One value alone stands at the begin of an octave. */
+	span = (high > low ? log(high / low) : log(2)) * 1.001;
 	putc('\n', out);
-	write_decades(low, span, columns, out);
+	write_decades(low, high, span, columns, out);
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		const struct hist *h = &p->file[i].hist;
 		double most = 0;

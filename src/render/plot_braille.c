@@ -66,6 +66,21 @@ static void set_dot(struct canvas *c, unsigned x, unsigned y)
 	c->dots[y / 4][x / 2] |= bit[y % 4][x % 2];
 }
 
+/* Lines may end at one place: then on the right of the letters there, and on their left where the
+ * drawing ends. */
+static void put_letter(struct canvas *c, unsigned column, unsigned row, char letter)
+{
+	unsigned at = column;
+
+	while (at <= c->columns && c->letter[row][at])
+		at++;
+	if (at > c->columns)
+		for (at = column; at && c->letter[row][at];)
+			at--;
+	if (!c->letter[row][at])
+		c->letter[row][at] = letter;
+}
+
 static void draw_line(struct canvas *c, const struct plot_file *f, char letter)
 {
 	uint32_t n;
@@ -82,11 +97,8 @@ static void draw_line(struct canvas *c, const struct plot_file *f, char letter)
 		x = to_x;
 		y = to_y;
 	}
-	for (unsigned at = n ? (x + 0.5) / 2 + 1 : COLUMNS; at <= c->columns; at++)
-		if (!c->letter[(unsigned)(y + 0.5) / 4][at]) {
-			c->letter[(unsigned)(y + 0.5) / 4][at] = letter;
-			break;
-		}
+	if (n)
+		put_letter(c, (x + 0.5) / 2 + 1, (unsigned)(y + 0.5) / 4, letter);
 	free(point);
 }
 

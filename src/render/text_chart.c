@@ -71,7 +71,11 @@ void text_chart(const struct page *p)
 		}
 	if (c->plot.nfiles) {
 		fprintf(p->out, "\n%s%s by percentile, and how many were how long%s\n",
-			text_style(p, BOLD), series ? "values" : "hiccups", text_plain(p));
+			text_style(p, BOLD),
+			series        ? "values"
+			: v->run.sums ? "runs"
+				      : "hiccups",
+			text_plain(p));
 		plot_braille(&c->plot, p->width, p->out);
 		plot_bars(&c->plot, p->width, p->out);
 	}

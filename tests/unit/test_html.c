@@ -187,7 +187,7 @@ static void test_causes(void **state)
 				    .what = "Counters & more.",
 				    .why = "It is <per CPU>.",
 				    .source = "mm/vmstat.c",
-				    .confirm = strdup("`grep x /proc/y` shows it."),
+				    .confirm = strdup("`grep 'a\\[x' /proc/y` shows it."),
 				    .fix = strdup("Set it: `sysctl a=1 > 'b\\c'`. Or not.")};
 	strcpy(report.view.cpu[1].verdict, "cpu 3 loses much to <b>: sysctl vm.stat_interval=120");
 	text = render(&view, 1);
@@ -198,7 +198,7 @@ static void test_causes(void **state)
 	assert_non_null(
 		strstr(text, "<summary id=\"r1-K01\"><span class=\"cause\">K01</span> vmstat"));
 	assert_non_null(strstr(text, "Counters &amp; more."));
-	assert_non_null(strstr(text, "<code>grep x /proc/y</code> shows it."));
+	assert_non_null(strstr(text, "<code>grep &#39;a\\[x&#39; /proc/y</code> shows it."));
 	assert_non_null(strstr(text, "&lt;b&gt;: <code>sysctl vm.stat_interval=120</code>"));
 	free(text);
 	report_free(&report);

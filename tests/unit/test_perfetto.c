@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "render/perfetto.h"
 #include "../world/made.h"
@@ -164,6 +166,32 @@ static void test_who_the_lane_is_of(void **state)
 	      "(others): 70+10 80+5\n(others): 75+15\n");
 }
 
+/* Levels of a series are named after the lane, a thread or a CPU. */
+static void test_levels(void **state)
+{
+	static const char *const want[] = {"CPU 2 wait median of 1",
+					   "a\\x1bb [700] wait median of 1"};
+
+	(void)state;
+	for (unsigned watch = 0; watch < 2; watch++) {
+		struct cpu *c;
+
+		begin(watch, "a\033b", 700);
+		c = &report.view.cpu[0];
+		c->series = calloc(1, sizeof(*c->series));
+		assert_non_null(c->series);
+		c->nseries = 1;
+		strcpy(c->series[0].name, "wait");
+		assert_int_equal(hist_init(&c->series[0].hist, SERIES_BITS), 0);
+		hist_add(&c->series[0].hist, 5000);
+		assert_int_equal(render_perfetto.end(trace), 0);
+		assert_int_equal(fclose(out), 0);
+		assert_non_null(memmem(bytes, len, want[watch], strlen(want[watch])));
+		free(bytes);
+		report_free(&report);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_windows_that_overlap),
 		cmocka_unit_test(test_more_than_tracks_are_kept),
 		cmocka_unit_test(test_who_the_lane_is_of),
+		cmocka_unit_test(test_levels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

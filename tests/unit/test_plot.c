@@ -138,6 +138,49 @@ static void braille(void **state)
 	drop(&p);
 }
 
+/* Lines of one end have their letters, all of them; bars within one decade, or of one value, their
+ * legend and the ends of their axis. */
+static void alike(void **state)
+{
+	struct plot p = make(4);
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		hist_reset(&p.file[i].hist);
+		hist_add_n(&p.file[i].hist, 2500, 1000);
+		p.file[i].name = "a name";
+	}
+	for (unsigned columns = 30; columns < 120; columns++) {
+		out = open_memstream(&text, &len);
+		assert_non_null(out);
+		plot_braille(&p, columns, out);
+		fclose(out);
+		for (char c = 'a'; c < 'e'; c++)
+			assert_non_null(strchr(text, c));
+		free(text);
+	}
+	out = open_memstream(&text, &len);
+	assert_non_null(out);
+	plot_bars(&p, 80, out);
+	fclose(out);
+	assert_non_null(strstr(text, "\n  |2.5 us\n"));
+	assert_non_null(strstr(text, "  a  a name\n"));
+	assert_non_null(strstr(text, "  d  a name\n"));
+	free(text);
+	hist_add_n(&p.file[3].hist, 3500, 10);
+	out = open_memstream(&text, &len);
+	assert_non_null(out);
+	plot_bars(&p, 80, out);
+	fclose(out);
+	assert_non_null(strstr(text, "\n  |2.5 us "));
+	assert_non_null(strstr(text, " 3.5 us|\n"));
+	free(text);
+	drop(&p);
+}
+
 /* Each point of the percentiles: as many values are larger as it says. */
 static void percentiles(void **state)
 {
@@ -325,7 +368,7 @@ int main(void)
 		cmocka_unit_test(shares),      cmocka_unit_test(tail),  cmocka_unit_test(braille),
 		cmocka_unit_test(percentiles), cmocka_unit_test(fine),  cmocka_unit_test(edges),
 		cmocka_unit_test(over_time),   cmocka_unit_test(names), cmocka_unit_test(table),
-		cmocka_unit_test(times),
+		cmocka_unit_test(times),       cmocka_unit_test(alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
