@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static size_t longest_run(const char *text, size_t len)
 {
@@ -43,20 +44,32 @@ char *markdown_code(const char *text, char *buf, size_t len)
 	return buf;
 }
 
+/* Readers make links of what looks like one: of "www." and "://" unless these are escaped. */
+static bool is_mark(const char *start, const char *at)
+{
+	return strchr("*_`<>[]\\~$@#&", *at) || !strncmp(at, "://", 3) ||
+	       (*at == '.' && at - start >= 3 && !strncasecmp(at - 3, "www", 3));
+}
+
 char *markdown_text(const char *text, char *buf, size_t len)
 {
+	const char *start = text;
 	size_t at = 0;
 
 	for (size_t n; *text; text += n) {
-		bool mark = strchr("*_`<>[]\\~$@#&", *text);
+		bool mark = is_mark(start, text);
+		/* Names at places and mentions are looked for when escapes are gone: an empty
+		 * comment parts them. */
+		const char *behind = *text == '@' ? "<!-- -->" : "";
 
 		for (n = 1; ((unsigned char)text[n] & 0xc0) == 0x80;)
 			n++;
-		if (at + mark + n >= len)
+		if (at + mark + n + strlen(behind) >= len)
 			break;
 		buf[at] = '\\';
 		memcpy(buf + at + mark, text, n);
-		at += mark + n;
+		strcpy(buf + at + mark + n, behind);
+		at += mark + n + strlen(behind);
 	}
 	buf[at] = '\0';
 	return buf;

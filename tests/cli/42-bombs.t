@@ -63,6 +63,12 @@ size = write(many, (b"HEAD", forged.head(begin, [cpu] * 256)), *lanes(256, 300))
 mb, status, n, err = report(many)
 ok(mb <= 120 and status == 0, "256 CPUs with 300 threads each", f"{size} bytes", mb, err)
 
+_, status, _, err = report(many, "--chart", "--all")
+with open(os.path.join(place, "out")) as f:
+    charted = f.read()
+is_((status, "  (and 240 more, not drawn here)\n" in charted), (0, True),
+    "a chart of 256 CPUs draws 16, and says so")
+
 plain = write(bomb, (b"HEAD", good[b"HEAD"]), (b"END ", b""))
 report(bomb)
 with open(os.path.join(place, "out")) as f:

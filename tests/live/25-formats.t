@@ -92,7 +92,7 @@ lines = culprit("report", path("a.rec"), path("b.rec"), "-f", "csv").out
 is_(lines, text("a.csv") + "".join(text("b.csv").splitlines(keepends=True)[1:]),
     "of two recordings they come under one heading")
 both = culprit("report", path("a.rec"), path("b.rec")).out
-ok(all(f"\n  {os.uname().nodename} #{n}  {cpu} " in both for n in (1, 2)),
+ok(all(f"\n  {os.uname().nodename} ({n}.rec)  {cpu} " in both for n in ("a", "b")),
    "of two a text report has a row each", both)
 reports = json.loads(culprit("report", path("a.rec"), path("b.rec"), "-f", "json").out)
 is_((reports["schema"], [r["cpus"][0]["hiccups"]["count"] for r in reports["reports"]]),

@@ -59,6 +59,26 @@ static void test_code_is_cut(void **state)
 		}
 }
 
+/* Looked up in cmark-gfm: what is written here is the text alone, with no link. */
+static void test_text(void **state)
+{
+	static const char *const rows[][2] = {
+		{"a *b* `c` <d>", "a \\*b\\* \\`c\\` \\<d\\>"},
+		{"www.a.org. Www.b www", "www\\.a.org. Www\\.b www"},
+		{"w: x://y :/ z", "w: x\\://y :/ z"},
+		{"mailto:a@b.org", "mailto:a\\@<!-- -->b.org"},
+		{"@name", "\\@<!-- -->name"},
+	};
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(markdown_text(rows[i][0], buf, sizeof(buf)), rows[i][1]);
+	for (size_t len = 1; len < 12; len++) /* an at sign and what is behind it, or neither */
+		assert_string_equal(markdown_text("a@", buf, len), len < 2 ? "" : "a");
+	assert_string_equal(markdown_text("a@", buf, 12), "a\\@<!-- -->");
+}
+
 static void test_table(void **state)
 {
 	struct table *t = table_new(0, 2);
@@ -95,6 +115,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_code_is_cut),
+		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_table),
 	};
 
