@@ -135,7 +135,7 @@ size_t phrase_command(const char *sentence)
 
 	for (const char *at = sentence + all; at > sentence; at--)
 		if ((ends_with(sentence, at, ": ") || ends_with(sentence, at, "; ")) &&
-		    is_command(at) && command_length(at) == strlen(at))
+		    is_command(at) && command_length(at) == strlen(at) && !strstr(at, ": "))
 			return at - sentence;
 	return all;
 }
