@@ -135,6 +135,7 @@ def run_on(pid, cpu):
     return ran_ns(pid) - first
 
 
+unseen = lib.unseen_switches()
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     recording = os.path.join(place, "rec")
     with lib.opened("queue", "--pin", "none", "-n", "100000000", "-w", "500", "-d", "60s", "-f",
@@ -153,10 +154,15 @@ is_({comm: (c["thread"]["pid"], sorted(s["name"] for s in c["series"] if s["coun
      "journaller": (pids["journaller"], ["journaller between messages", "journaller transit"])},
     "--pin none: a part for each process, with what it measured")
 places = {p["cpu"]: p for p in parts["producer"]["thread"]["places"]}
-# The kernel leaves out the time of interrupts that we count; both count from the move on.
-ok(not parts["producer"]["records"]["lost"] and sum(p["moves"] for p in places.values()) >= 5
-   and all(places[cpu]["ran_ns"] >= sum(ns for on, ns in ran if on == cpu) for cpu in (a, b)),
-   "--pin none: how often it was moved, and for how long it ran where", places, ran)
+name = "--pin none: how often it was moved, and for how long it ran where"
+short = [cpu for cpu in (a, b) if places[cpu]["ran_ns"] < sum(ns for on, ns in ran if on == cpu)]
+# The kernel leaves out the time of interrupts that we count; both count from the move on. A process
+# that comes behind a thread that nobody sees comes unseen, and only its leaving is.
+if short and (left := lib.unseen_since(unseen)):
+    lib.not_judged(name, f"threads that nobody sees left a CPU {left} times")
+else:
+    ok(not parts["producer"]["records"]["lost"] and not short
+       and sum(p["moves"] for p in places.values()) >= 5, name, places, ran)
 lib.check_sums(report, "queue --pin none")
 
 # ---- who was it ----
