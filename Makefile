@@ -76,6 +76,11 @@ $(O)/.setup-readers: tools/setup tests/readers.txt
 	$(Q)$(O)/readers/bin/pip install -q --no-cache-dir --require-hashes --only-binary=:all: \
 		-r tests/readers.txt && touch $@
 
+# Larger ones, which take longer to fetch than to run: make check-all has them, too.
+$(O)/.setup-readers-large: $(O)/.setup-readers tests/readers-large.txt
+	$(Q)$(O)/readers/bin/pip install -q --no-cache-dir --require-hashes --only-binary=:all: \
+		-r tests/readers-large.txt && touch $@
+
 # Prometheus' own check of metrics, without the service that its package would start.
 $(O)/.setup-promtool: $(O)/.setup-readers
 	$(Q)cd $(O) && apt-get download -qq -o APT::Sandbox::User=root prometheus && \
@@ -470,6 +475,7 @@ fuzz: $(O)/.setup-check ## fuzz the readers of what others wrote, each for FUZZ_
 	$(Q)FUZZ_S=$(FUZZ_S) tests/check $(O) fuzz
 
 check-all: ## all tests, also in clean Debians and all kernels, pokes, fuzzing (root; hours)
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-readers-large
 	$(Q)tests/check-all $(O)
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
