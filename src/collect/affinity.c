@@ -56,7 +56,8 @@ int move_to(unsigned cpu)
 	return enter_partition(cpu) ? err : cpus_run_on_one(cpu);
 }
 
-bool stay_off(const struct cpus *set, const struct cpus *targets)
+/* True: it was on others than `set`. */
+static bool move_back(const struct cpus *set, const struct cpus *targets)
 {
 	struct cpus now;
 
@@ -70,6 +71,15 @@ bool stay_off(const struct cpus *set, const struct cpus *targets)
 		cpus_run_on(&now); /* none is left: it stays where it is */
 	}
 	return true;
+}
+
+void stay_off(struct run *run)
+{
+	if (!cpus_empty(&run->housekeeping) && move_back(&run->housekeeping, &run->cpus) &&
+	    !run->cut_short[0])
+		snprintf(run->cut_short, sizeof(run->cut_short),
+			 "culprit itself ran on others than its housekeeping CPUs: these were "
+			 "offline, or somebody moved it");
 }
 
 int stay_on(const struct cpus *set)

@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include "base/cpus.h"
+#include "model/view.h"
 
 /* Keeps this process on these CPUs, with little delay, and its pages where they are. 0, or -1 with
  * the reason said. */
@@ -23,11 +24,9 @@ void pages_stay(bool stay);
 int move_to(unsigned cpu);
 
 /* The kernel lets a process run anywhere when the last CPU that it may run on goes offline. Moves
- * this one back to `set` when it has, or else to any CPUs but `targets`. True: it had. */
-bool stay_off(const struct cpus *set, const struct cpus *targets);
-#define HOUSEKEEPING_GONE                                                                          \
-	"culprit itself ran on others than its housekeeping CPUs: these were offline, or "         \
-	"somebody moved it"
+ * this one back to the run's housekeeping CPUs, where it has some, when it is not there, or else to
+ * any CPUs but the measured ones; run->cut_short says so. */
+void stay_off(struct run *run);
 
 /* True when one process may have threads on both CPUs: a cpuset partition keeps its CPUs for the
  * processes in its cgroup. Also where partitions cannot be read. */

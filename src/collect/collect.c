@@ -113,16 +113,6 @@ static void snapshot(void *run)
 	count_all(c);
 }
 
-/* Returns to the housekeeping CPUs when all of them had gone offline: the kernel then lets this
- * process run anywhere. */
-static void check_housekeeping(struct collect *c)
-{
-	struct run *run = &c->view->run;
-
-	if (stay_off(&run->housekeeping, &run->cpus) && !run->cut_short[0])
-		snprintf(run->cut_short, sizeof(run->cut_short), HOUSEKEEPING_GONE);
-}
-
 static bool poll(void *run)
 {
 	struct collect *c = run;
@@ -139,7 +129,7 @@ static bool poll(void *run)
 		window_abandon(c);
 	if (now_ns() - c->steal_read_ns > STEAL_READ_NS) {
 		read_steal(c);
-		check_housekeeping(c);
+		stay_off(&c->view->run);
 		for (uint32_t i = 0; i < c->ntargets; i++)
 			window_note_return(c, i);
 	}

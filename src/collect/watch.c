@@ -236,17 +236,6 @@ static void rise_or_sink(struct live_watch *w)
 		reader_rise(&w->reader);
 }
 
-/* Returns to the housekeeping CPUs when all of them had gone offline, as collect.c does. */
-static void check_housekeeping(struct live_watch *w)
-{
-	struct run *run = &w->view->run;
-
-	if (!cpus_empty(&run->housekeeping) && stay_off(&run->housekeeping, &run->cpus) &&
-	    !run->cut_short[0])
-		snprintf(run->cut_short, sizeof(run->cut_short), HOUSEKEEPING_GONE);
-	rise_or_sink(w);
-}
-
 static int begin(void *run)
 {
 	struct live_watch *w = run;
@@ -282,7 +271,8 @@ static bool poll(void *run)
 
 	if (now_ns() - w->placed_ns > PLACE_NS) {
 		w->placed_ns = now_ns();
-		check_housekeeping(w);
+		stay_off(&w->view->run);
+		rise_or_sink(w);
 	}
 	choice_look(w->choice, now_ns());
 	reports_open(w->reports);
