@@ -11,9 +11,9 @@
 /* Gives each source of the view its cause and advice (advise.h), audits the view's facts, if it has
  * any, for the measured CPUs, and gives each finding the measured time of the sources that it
  * explains. Where a finding is the reason for a source, its fix becomes the source's advice: it
- * knows more than a name. Then fills the verdicts, and the
- * entries of the causes. Call it when the view is complete, as often as
- * the view changes. 0, or -ENOMEM: some advice or findings are missing. */
+ * knows more than a name. Then fills the verdicts, and the entries of the causes. Call it when the
+ * view is complete, as often as the view changes. 0, or -ENOMEM: some advice or findings are
+ * missing. */
 int conclude(struct view *v);
 
 /* Gives one source of the lane with this index its cause and advice, by the findings of the last

@@ -13,9 +13,9 @@
 char *markdown_code(const char *text, char *buf, size_t len);
 
 /* Writes the same as text in which nothing is markup, a link or a mention: what could be has a
- * backslash before it, and an at sign an empty comment behind it. The text may not begin a
- * line; a bar is left to tables, which escape it. Cut at a whole character when it does not fit.
- * Returns buf. */
+ * backslash before it, and an at sign an empty comment behind it. The text may not begin a line; a
+ * bar is left to tables, which escape it. Cut at a whole character when it does not fit. Returns
+ * buf. */
 char *markdown_text(const char *text, char *buf, size_t len);
 
 #endif

@@ -88,11 +88,10 @@ void opt_rows(const struct opt_command *command, struct opt_rows *rows);
 const char *opt_help_text(const struct opt *row, char *buf, size_t len);
 
 /* Parses argv[1..argc-1] into `options`. Operands are left in argv[1..*noperands] in their order,
- * with a NULL after them. Returns 0; 1 after help (-h, --help), or what an option
- * says, was asked for and printed on stdout;
- * -1 after an error, with one line on stderr (what, why, and which help to read). Operands are an
- * error when command->operands is NULL. -h and --help belong to every command: a table does not
- * list them. */
+ * with a NULL after them. Returns 0; 1 after help (-h, --help), or what an option says, was asked
+ * for and printed on stdout; -1 after an error, with one line on stderr (what, why, and which help
+ * to read). Operands are an error when command->operands is NULL. -h and --help belong to every
+ * command: a table does not list them. */
 int opt_parse(const struct opt_command *command, int argc, char **argv, void *options,
 	      int *noperands);
 

@@ -21,9 +21,9 @@ struct phrase {
 bool phrase_next(const char *advice, struct phrase *part);
 
 /* The place in a sentence from the machine and of ours, "...: taskset -pc 0 812", where the command
- * begins with which it ends; its length: it ends with none. Of several the last, and
- * none with a colon and a blank in it: behind a name there is one, or a comma, so that a name
- * cannot pose as the command of a sentence that has none. */
+ * begins with which it ends; its length: it ends with none. Of several the last, and none with a
+ * colon and a blank in it: behind a name there is one, or a comma, so that a name cannot pose as
+ * the command of a sentence that has none. */
 size_t phrase_command(const char *sentence);
 
 #endif
