@@ -207,6 +207,15 @@ static __always_inline void name_thread(struct asker_note *a, const struct task_
 	__builtin_memcpy(a->comm, comm, sizeof(comm));
 }
 
+/* A stack names the function: the call site's place is then free for the owner. */
+static __always_inline void name_owner(struct asker_note *a, const struct task_struct *current)
+{
+	if (!CURRENT_IS_TOLD || !a->tid || (a->stack < 0 && a->callsite))
+		return;
+	a->owner = owner_of((struct task_struct *)current);
+	a->context |= RECORD_OWNED;
+}
+
 static __always_inline void note(void *ctx, const struct request *q)
 {
 	const struct task_struct *current = current_thread();
@@ -224,6 +233,7 @@ static __always_inline void note(void *ctx, const struct request *q)
 	name_thread(&a, current);
 	if (!c || needs_stack_on_target(c, context, current, q->wakes, &a))
 		a.stack = stack_of(ctx, context, current, q);
+	name_owner(&a, current);
 	put_note(&q->key, &a);
 }
 

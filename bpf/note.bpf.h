@@ -22,11 +22,14 @@ struct asker_note {
 	__u32 inside;   /* not 0 while a program writes here: a second gives up; see enter() */
 	__u32 versions; /* odd while it is written */
 	__u32 tid;
-	__u64 callsite;
+	union {
+		__u64 callsite;
+		__u64 owner; /* RECORD_OWNED */
+	};
 	char comm[16];
 	__s32 stack;
 	__u16 cpu;
-	__u8 context; /* RECORD_BY_... */
+	__u8 context; /* RECORD_BY_..., RECORD_OWNED */
 	__u8 unused;
 	__u32 switches; /* see asker_key */
 	__u32 unused_too;
@@ -100,7 +103,7 @@ static __always_inline bool take_note(struct cpu_state *c, struct record *r, str
 	r->flags |= RECORD_ASKED | n->context;
 	r->id = n->tid;
 	r->asker_cpu = n->cpu;
-	r->callsite = n->callsite;
+	r->callsite = n->callsite; /* the owner, if it has one */
 	r->stack = n->stack;
 	__builtin_memcpy(r->name, n->comm, sizeof(r->name));
 	mine = is_of_this_time(n, key) &&
@@ -149,7 +152,7 @@ static __always_inline void put_note(const struct asker_key *key, const struct a
 	if (!to)
 		return;
 	to->tid = a->tid;
-	to->callsite = a->callsite;
+	to->callsite = a->callsite; /* the owner, if it has one */
 	__builtin_memcpy(to->comm, a->comm, sizeof(a->comm));
 	to->stack = a->stack;
 	to->cpu = a->cpu;

@@ -157,6 +157,9 @@ enum tlb_reason {
 #define RECORD_ONGOING 2
 #define RECORD_ASKED   4 /* name, id, asker_cpu, callsite and stack tell who asked */
 #define RECORD_KTHREAD 8 /* RECORD_THREAD, RECORD_WATCH, RECORD_TICK: a kernel thread */
+/* RECORD_ASKED: `owner` in place of a callsite: the asker is a thread, and its stack says which
+ * function asked, or there is no more to know of that. */
+#define RECORD_OWNED 2
 /* While threads are watched: interrupted the thread whose WATCH_IN was the CPU's last. */
 #define RECORD_UPON 32
 /* RECORD_THREAD, before a watched thread: of another unit or container, else of another process. */
@@ -202,7 +205,8 @@ struct record {
 	char name[16];
 	union {
 		__u64 callsite; /* RECORD_ASKED: address that asked; 0: see the stack */
-		__u64 owner;    /* RECORD_THREAD, RECORD_WATCH: the thread's OWNER */
+		/* RECORD_THREAD, RECORD_WATCH: the thread's OWNER; RECORD_OWNED: the asker's. */
+		__u64 owner;
 	};
 	/* RECORD_ASKED: id of the asker's kernel stack; -1: the context is known without it; -2:
 	 * none could be taken. */

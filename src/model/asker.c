@@ -186,12 +186,19 @@ static enum asker_kind kind_of(const struct record *r, const char *const *frame,
 	}
 }
 
+/* True for a thread whose control group is known, and tells whose it is: the root is nobody's. */
+static bool is_owned(const struct record *r)
+{
+	return r->flags & RECORD_OWNED && OWNER_CGROUP(r->owner) > OWNER_ROOT;
+}
+
 static struct asker asker_of(const struct record *r, const char *const *frame, int n)
 {
 	struct asker a = {.kind = kind_of(r, frame, n), .cpu = r->asker_cpu};
 
 	if (a.kind == ASKER_THREAD) {
 		a.tid = r->id;
+		a.cgroup = is_owned(r) ? OWNER_CGROUP(r->owner) : 0;
 		memcpy(a.comm, r->name, sizeof(r->name));
 	} else {
 		strcpy(a.comm, a.kind == ASKER_SOFTIRQ ? "(softirq)" : "(interrupt)");
@@ -237,14 +244,17 @@ static const char *const *frames_kept(const struct names *names, int32_t stack, 
 static const struct asker *add_by_names(struct askers *o, const struct record *r,
 					const struct names *names, struct asker_row *again)
 {
-	const char *frame[STACK_FRAMES], *site;
+	const char *frame[STACK_FRAMES], *site = NULL, *owner = NULL;
 	struct asker_row *row;
 	struct asker who;
 	int n = 0;
 
 	if (r->stack >= 0)
 		n = names->stack(names->ctx, r->stack, frame);
-	site = r->callsite ? names->symbol(names->ctx, r->callsite) : NULL;
+	if (r->callsite && !(r->flags & RECORD_OWNED))
+		site = names->symbol(names->ctx, r->callsite);
+	if (is_owned(r) && names->owner)
+		owner = names->owner(names->ctx, OWNER_CGROUP(r->owner));
 	if (again) {
 		again->count++;
 		return &again->who;
@@ -255,6 +265,7 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	}
 	who = asker_of(r, frame, n);
 	who.function = function_of(frame, n, site);
+	who.owner = who.cgroup ? owner : NULL;
 	row = asker_row_of(o, &who);
 	if (!row) {
 		o->unnamed++;

@@ -32,6 +32,10 @@ struct asker {
 	uint16_t cpu;
 	bool host;     /* true: it asked on the host, whose cpu and tid these are */
 	char comm[17]; /* name of the thread; "(interrupt)", "(softirq)" */
+	/* Control group of the thread (0: not known), and what names->owner says of it: belongs to
+	 * the names; NULL: not known. */
+	uint32_t cgroup;
+	const char *owner;
 	/* The function behind the request; belongs to the names; NULL: not known. */
 	const char *function;
 };
@@ -40,7 +44,7 @@ struct asker {
 struct asker_last {
 	int32_t stack;
 	uint32_t tid;
-	uint64_t site;
+	uint64_t site; /* call site, or OWNER */
 	uint8_t context;
 	char comm[16];
 };

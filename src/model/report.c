@@ -64,19 +64,42 @@ const char *report_who(const struct source *s, char *buf, size_t len)
 	return buf;
 }
 
-const char *report_asker(const struct asker *a, char buf[REPORT_ASKER])
+/* owner: words behind the thread's name, escaped. */
+static const char *write_asker(const struct asker *a, const char *owner, char *buf, size_t len)
 {
 	const char *context = asker_context(a);
 	char comm[80];
 
 	if (context)
-		snprintf(buf, REPORT_ASKER, "by %s on %scpu %u", context, a->host ? "host " : "",
-			 a->cpu);
+		snprintf(buf, len, "by %s on %scpu %u", context, a->host ? "host " : "", a->cpu);
 	else
-		snprintf(buf, REPORT_ASKER, "by " REPORT_NAME "%s [%u]" REPORT_END " on %scpu %u",
-			 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid,
-			 a->host ? "host " : "", a->cpu);
+		snprintf(buf, len, "by " REPORT_NAME "%s [%u]%s" REPORT_END "%s on %scpu %u",
+			 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid, owner,
+			 *owner ? "," : "", a->host ? "host " : "", a->cpu);
 	return buf;
+}
+
+const char *report_asker(const struct asker *a, char buf[REPORT_ASKER])
+{
+	return write_asker(a, "", buf, REPORT_ASKER);
+}
+
+const char *report_owner(const char *owner, char buf[REPORT_OWNER])
+{
+	char text[OWNER_TEXT], safe[4 * OWNER_TEXT];
+
+	buf[0] = 0;
+	if (owner && *owner_text_of(owner, text))
+		snprintf(buf, REPORT_OWNER, REPORT_BEHIND "%s",
+			 escape_text(text, SIZE_MAX, safe, sizeof(safe)));
+	return buf;
+}
+
+const char *report_owned_asker(const struct asker *a, char buf[REPORT_OWNED])
+{
+	char owner[REPORT_OWNER];
+
+	return write_asker(a, report_owner(a->owner, owner), buf, REPORT_OWNED);
 }
 
 /* ---- a CPU's table ---- */

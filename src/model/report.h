@@ -178,6 +178,17 @@ const char *report_stops(const struct source *s, char *buf, size_t len);
 #define REPORT_ASKER 128
 const char *report_asker(const struct asker *a, char buf[REPORT_ASKER]);
 
+/* Words behind a thread's name for its owner, as names->owner says it: " · nginx.service"; "": it
+ * has none. Escaped. Returns buf. */
+#define REPORT_BEHIND " · "
+#define REPORT_OWNER  (4 * OWNER_TEXT + 8)
+const char *report_owner(const char *owner, char buf[REPORT_OWNER]);
+
+/* As report_asker() with the thread's owner, where it has one: "by poke [4414] · nginx.service, on
+ * cpu 0". */
+#define REPORT_OWNED (REPORT_ASKER + REPORT_OWNER)
+const char *report_owned_asker(const struct asker *a, char buf[REPORT_OWNED]);
+
 /* ---- a worst hiccup ---- */
 
 struct report_part {

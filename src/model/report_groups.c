@@ -198,7 +198,7 @@ static void note_spread(const struct view *v, const struct cpu_group *g,
 char *report_group_notes(const struct view *v, const struct cpu_group *g,
 			 const struct group_source *s)
 {
-	char asker[REPORT_ASKER], *notes = NULL;
+	char asker[REPORT_OWNED], *notes = NULL;
 	size_t len;
 	FILE *out = open_memstream(&notes, &len);
 
@@ -206,8 +206,8 @@ char *report_group_notes(const struct view *v, const struct cpu_group *g,
 		return NULL;
 	note_spread(v, g, s, out);
 	if (s->asker && 2 * s->askers > s->cpus)
-		fprintf(out, "most often %s (so on %u of %u %s)\n", report_asker(s->asker, asker),
-			s->askers, s->cpus, lanes(v));
+		fprintf(out, "most often %s (so on %u of %u %s)\n",
+			report_owned_asker(s->asker, asker), s->askers, s->cpus, lanes(v));
 	if (!fclose(out))
 		return notes;
 	free(notes);

@@ -45,12 +45,13 @@ static void note_name(const char *what, const char *name, size_t len, FILE *out)
 		escape_text(name, len, text, sizeof(text)));
 }
 
-/* "by poke [812] on cpu 0: do_nanosleep (5 of 9)"; "5+" where there may have been more. */
+/* "by poke [812] · app.service, on cpu 0: do_nanosleep (5 of 9)"; "5+" where there may have been
+ * more. */
 static void note_asker(const struct askers *o, const struct asker_row *r, FILE *out)
 {
-	char text[REPORT_ASKER], function[2048], count[32];
+	char text[REPORT_OWNED], function[2048], count[32];
 
-	fputs(report_asker(&r->who, text), out);
+	fputs(report_owned_asker(&r->who, text), out);
 	if (r->who.function)
 		fprintf(out, ": " REPORT_NAME "%s" REPORT_END,
 			escape_text(r->who.function, SIZE_MAX, function, sizeof(function)));

@@ -25,10 +25,10 @@
  *   OWNER           number: of the control group, text: its path
  *   SYMBOL          u64 address, text
  *   STACK           number: id, number: frames, a text for each
- *   record          number: place in the table; if SHAPE_NEW its 46 bytes, where a thread has its
- *                   OWNER (record.h) in place of a callsite; if SEQUENCE_JUMPS u32:
- *                   sequence, else it is the level's next one; signed time: end less the CPU's last
- *                   record's end; time: length, unless INSTANT
+ *   record          number: place in the table; if SHAPE_NEW its 46 bytes, where a thread, or an
+ *                   asker with RECORD_OWNED, has its OWNER (record.h) in place of a callsite; if
+ *                   SEQUENCE_JUMPS u32: sequence, else it is the level's next one; signed time: end
+ *                   less the CPU's last record's end; time: length, unless INSTANT
  *
  * Formats up to 3 know no OWNER: their readers would leave out the rest of a chunk that has one. In
  * formats 1 and 2 a chunk is its events alone, with the times among them, and no CODE_NEAR. In

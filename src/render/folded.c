@@ -3,6 +3,7 @@
  * took it and who asked for it.
  *
  *   cpu 3;thread;kworker/3:1 [812];vmstat_update;by poke [4414] on cpu 0;do_syscall_64;ask 31000
+ *   cpu 3;thread;java [77] · pod shop/api-7f9 · container app 9200
  *   cpu 3;edge 2800
  *
  * The weight is ns, so the width is time: the lines of a CPU add up to what it lost. A source's
@@ -65,11 +66,12 @@ static void put_source(struct stack *s, const char *host, const char *lane,
 		       const struct source *source)
 {
 	struct source bare = *source;
-	char text[REPORT_WHO];
+	char text[REPORT_WHO + REPORT_OWNER], owner[REPORT_OWNER];
 
 	bare.function = NULL;
 	put_lane(s, host, lane, source_kind_name(source->kind));
-	put(s, report_who(&bare, text, sizeof(text)));
+	report_who(&bare, text, REPORT_WHO);
+	put(s, strcat(text, source->by ? "" : report_owner(source->owner, owner)));
 	if (source->function)
 		put_name(s, source->function);
 }
@@ -89,16 +91,17 @@ static bool is_probe(const char *frame)
 static void put_asker(struct stack *s, const struct asker_row *o)
 {
 	const char *cpu = o->who.host ? "host cpu" : "cpu";
-	char comm[128], text[192];
+	char comm[128], owner[REPORT_OWNER], text[192 + sizeof(owner)];
 	int innermost = 0;
 
+	report_owner(o->who.owner, owner);
 	if (asker_context(&o->who))
 		snprintf(text, sizeof(text), "by %s on %s %u", asker_context(&o->who), cpu,
 			 o->who.cpu);
 	else
-		snprintf(text, sizeof(text), "by %s [%u] on %s %u",
+		snprintf(text, sizeof(text), "by %s [%u]%s%s on %s %u",
 			 escape_text(o->who.comm, sizeof(o->who.comm), comm, sizeof(comm)),
-			 o->who.tid, cpu, o->who.cpu);
+			 o->who.tid, owner, *owner ? "," : "", cpu, o->who.cpu);
 	put(s, text);
 	while (innermost < o->nframes && is_probe(o->frame[innermost]))
 		innermost++;

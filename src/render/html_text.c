@@ -175,9 +175,9 @@ void html_lost(FILE *out, const struct view *v, uint32_t index)
 
 void html_asker(FILE *out, const struct asker *a)
 {
-	char text[REPORT_ASKER];
+	char text[REPORT_OWNED];
 
-	report_asker(a, text);
+	report_owned_asker(a, text);
 	html_text(out, report_unmark(text));
 }
 

@@ -39,6 +39,39 @@ void render_who(struct json *j, const struct source *s)
 	write_known(j, "host_cpu", who.host_cpu);
 }
 
+/* Writes all that is known of the group; nothing for a group that is nobody's. */
+static void write_owner(struct json *j, const char *text)
+{
+	struct owner o;
+	char buf[OWNER_TEXT];
+
+	owner_read(&o, text);
+	if (!owner_kind_name(owner_kind(&o)))
+		return;
+	const struct {
+		const char *key, *value;
+	} known[] = {{"unit", o.unit},
+		     {"runtime", o.runtime},
+		     {"container", o.container},
+		     {"container_name", o.container_name},
+		     {"pod", o.pod},
+		     {"pod_uid", o.pod_uid},
+		     {"machine", o.machine},
+		     {"session", o.session}};
+
+	json_object_flat(j, "owner");
+	json_string(j, "kind", owner_kind_name(owner_kind(&o)));
+	json_string(j, "name", owner_key(&o));
+	json_string(j, "text", owner_text(&o, buf));
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (known[i].value && *known[i].value)
+			json_string(j, known[i].key, known[i].value);
+	if (o.user_known)
+		json_u64(j, "user", o.user);
+	json_string_n(j, "cgroup", text, strcspn(text, "\n"));
+	json_end(j);
+}
+
 #define ASKERS_SHOWN 3
 
 static void write_askers(struct json *j, const struct askers *o)
@@ -58,6 +91,8 @@ static void write_askers(struct json *j, const struct askers *o)
 		json_string(j, "function", r->who.function);
 		json_u64(j, "count", r->count);
 		json_u64(j, "count_max", r->count + r->missed);
+		if (r->who.owner)
+			write_owner(j, r->who.owner);
 		json_array_flat(j, "stack");
 		for (int k = 0; k < r->nframes; k++)
 			json_string(j, NULL, r->frame[k]);
@@ -117,39 +152,6 @@ static void write_bystanders(struct json *j, const struct bystanders *t)
 		json_u64(j, "total_ns", o->total_ns);
 		json_end(j);
 	}
-	json_end(j);
-}
-
-/* Writes all that is known of the group; nothing for a group that is nobody's. */
-static void write_owner(struct json *j, const char *text)
-{
-	struct owner o;
-	char buf[OWNER_TEXT];
-
-	owner_read(&o, text);
-	if (!owner_kind_name(owner_kind(&o)))
-		return;
-	const struct {
-		const char *key, *value;
-	} known[] = {{"unit", o.unit},
-		     {"runtime", o.runtime},
-		     {"container", o.container},
-		     {"container_name", o.container_name},
-		     {"pod", o.pod},
-		     {"pod_uid", o.pod_uid},
-		     {"machine", o.machine},
-		     {"session", o.session}};
-
-	json_object_flat(j, "owner");
-	json_string(j, "kind", owner_kind_name(owner_kind(&o)));
-	json_string(j, "name", owner_key(&o));
-	json_string(j, "text", owner_text(&o, buf));
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (known[i].value && *known[i].value)
-			json_string(j, known[i].key, known[i].value);
-	if (o.user_known)
-		json_u64(j, "user", o.user);
-	json_string_n(j, "cgroup", text, strcspn(text, "\n"));
 	json_end(j);
 }
 

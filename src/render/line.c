@@ -31,6 +31,7 @@
  *   series               of an outlier: latency, transit, futex...; empty: not known
  *   first_owner          of a user thread: whose it is, "pod shop/api-7f9 · container app",
  *                        "nginx.service"; empty: not known, or threads of several
+ *   first_by_owner       the same of the thread that asked
  *   piece_count pieces   all pieces, in order of appearance: in csv one cell with the array of
  *                        jsonl, [{"kind","id","name","function","kernel_thread","cause","net_ns",
  *                        "unseen_ns","origin":{"cpu","pid","comm","function"}}]; unseen_ns: of
@@ -84,6 +85,7 @@ const struct line_column line_columns[] = {
 	COLUMN(LINE_TEXT, "series", series),
 	COLUMN(LINE_TEXT, "first_owner", owner),
 	COLUMN(LINE_NUMBER, "host_ns", host_ns),
+	COLUMN(LINE_TEXT, "first_by_owner", by_owner),
 };
 const size_t line_columns_n = sizeof(line_columns) / sizeof(line_columns[0]);
 
@@ -105,7 +107,13 @@ struct line_who line_who(const struct source *s)
 	return who;
 }
 
-static void find_first(struct line *l, char owner[OWNER_TEXT])
+/* The words for an owner, in buf; NULL: it has none. */
+static const char *owner_words(const char *owner, char buf[OWNER_TEXT])
+{
+	return owner && *owner_text_of(owner, buf) ? buf : NULL;
+}
+
+static void find_first(struct line *l, struct line_texts *texts)
 {
 	const struct account *a = l->account;
 	const struct piece *first = NULL;
@@ -135,14 +143,14 @@ static void find_first(struct line *l, char owner[OWNER_TEXT])
 	l->name = s->name;
 	l->function = s->function;
 	l->cause = s->cause;
-	if (s->owner && *owner_text_of(s->owner, owner))
-		l->owner = owner;
+	l->owner = owner_words(s->owner, texts->owner);
 	l->net_ns = first->net_ns;
 	if (first->asker.kind) {
 		l->by_comm = first->asker.comm;
 		l->by_pid = first->asker.tid;
 		l->by_cpu = first->asker.cpu;
 		l->by_function = first->asker.function;
+		l->by_owner = owner_words(first->asker.owner, texts->by_owner);
 	}
 }
 
@@ -184,6 +192,6 @@ struct line line_of(const struct view *v, uint32_t index, const struct account *
 		l.own_kernel_thread = a->spot.thread == SPOT_THREAD_KERNEL;
 	if (!parse_iso_time(v->run.started, &started))
 		l.time = format_iso_time(started + l.at_ns, texts->time);
-	find_first(&l, texts->owner);
+	find_first(&l, texts);
 	return l;
 }

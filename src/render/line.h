@@ -18,7 +18,7 @@ struct line {
 		lost, lost_ns, host_ns;
 	int64_t isolated, nohz_full; /* state of a CPU that is known */
 	/* Fields of the largest piece; NULL: not known. */
-	const char *kind, *name, *function, *cause, *by_comm, *by_function, *owner;
+	const char *kind, *name, *function, *cause, *by_comm, *by_function, *owner, *by_owner;
 	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
 	int64_t piece_count;
 	int64_t tid, own_kernel_thread; /* numbers of a watched thread */
@@ -42,7 +42,7 @@ extern const size_t line_columns_n;
 
 /* Texts that a line points to and nobody else keeps. */
 struct line_texts {
-	char time[ISO_TIME], owner[OWNER_TEXT];
+	char time[ISO_TIME], owner[OWNER_TEXT], by_owner[OWNER_TEXT];
 };
 
 /* The line of a hiccup of the CPU with this index. */

@@ -296,41 +296,22 @@ static char *describe_asker(const struct asker *a, char *buf, size_t len)
 	return buf;
 }
 
-/* Out of memory a name may be written again, which changes nothing. */
-static bool first_time(struct said *said, uint64_t serial)
-{
-	size_t byte = serial / 8;
-
-	if (byte >= said->bytes) {
-		size_t bytes = 2 * byte + 64;
-		uint8_t *bit = realloc(said->bit, bytes);
-
-		if (!bit)
-			return true;
-		memset(bit + said->bytes, 0, bytes - said->bytes);
-		said->bit = bit;
-		said->bytes = bytes;
-	}
-	if (said->bit[byte] & 1 << serial % 8)
-		return false;
-	said->bit[byte] |= 1 << serial % 8;
-	return true;
-}
-
 static void emit_span(struct trace *t, uint32_t index, uint64_t track, const struct span *span)
 {
 	const struct source *s = t->view->cpu[index].sources.row[span->source];
-	char name[REPORT_WHO], asker[512];
+	char name[REPORT_WHO], asker[512 + REPORT_OWNER], by[REPORT_OWNER], owner[REPORT_OWNER];
 	struct event_parts e;
 
-	if (span->asker.kind)
+	if (span->asker.kind) {
 		e.flow = emit_asker(t, &span->asker, span->start_ns,
-				    describe_asker(&span->asker, asker, sizeof(asker)));
+				    describe_asker(&span->asker, asker, 512));
+		strcat(asker, report_owner(span->asker.owner, by));
+	}
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, span->start_ns, track);
 	event_category(&e, 1 + s->kind);
 	e.event.has_name_iid = true;
 	e.event.name_iid = NAME_SOURCE + (s->serial << 16 | index);
-	if (first_time(&t->named[index], s->serial)) {
+	if (perfetto_first_time(&t->named[index], s->serial)) {
 		e.name = (Perfetto__EventName)PERFETTO__EVENT_NAME__INIT;
 		e.name.has_iid = true;
 		e.name.iid = e.event.name_iid;
@@ -343,6 +324,8 @@ static void emit_span(struct trace *t, uint32_t index, uint64_t track, const str
 	}
 	if (s->cause)
 		event_note(&e, NOTE_CAUSE)->string_value = (char *)s->cause;
+	if (*report_owner(s->owner, owner))
+		event_note(&e, NOTE_OWNER)->string_value = owner + strlen(REPORT_BEHIND);
 	if (span->unseen)
 		event_note(&e, NOTE_UNSEEN)->string_value =
 			(char *)"threads left the CPU unseen: part of it is theirs";

@@ -41,6 +41,7 @@ enum note {
 	NOTE_LEFT,
 	NOTE_SERIES,
 	NOTE_UNSEEN,
+	NOTE_OWNER,
 	NOTES
 };
 
@@ -87,6 +88,10 @@ static inline uint32_t perfetto_sequence(const struct trace *t)
 {
 	return (uint32_t)(t->run >> 33) | 0x40000000;
 }
+
+/* True when no row with this serial was asked for before, or memory is out: then its name is
+ * written again, which changes nothing. */
+bool perfetto_first_time(struct said *said, uint64_t serial);
 
 /* Adds a track below another; one that is its own parent has none. rank: among its siblings.
  * unit: that of a counter; NULL: slices. */

@@ -2,6 +2,7 @@
 /* The beginning of a trace, and the tracks of hiccups. */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -20,7 +21,28 @@ static const char *const note_names[NOTES] = {
 	"spans_left_out",
 	"series",
 	"not only its own",
+	"owner",
 };
+
+bool perfetto_first_time(struct said *said, uint64_t serial)
+{
+	size_t byte = serial / 8;
+
+	if (byte >= said->bytes) {
+		size_t bytes = 2 * byte + 64;
+		uint8_t *bit = realloc(said->bit, bytes);
+
+		if (!bit)
+			return true;
+		memset(bit + said->bytes, 0, bytes - said->bytes);
+		said->bit = bit;
+		said->bytes = bytes;
+	}
+	if (said->bit[byte] & 1 << serial % 8)
+		return false;
+	said->bit[byte] |= 1 << serial % 8;
+	return true;
+}
 
 static void emit_clocks(struct trace *t)
 {

@@ -118,6 +118,7 @@ def lines_of(report, formula):
                  "pieces": [piece(p) for p in h["pieces"]], "tid": None, "comm": None,
                  "kernel_thread": None,  # no watch
                  "what": "gap", "series": None, "first_owner": None,
+                 "first_by_owner": None,
                  "host_ns": 0}
         for key in ("kind", "id", "net_ns", "cause", "by_pid", "by_cpu", "kernel_thread"):
             line["first_" + key] = first.get(key)

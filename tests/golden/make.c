@@ -129,21 +129,29 @@ static void busy_irq(struct scene *s, const char *path)
 	}
 }
 
+static struct record of_group(struct record r, uint32_t group)
+{
+	r.owner = OWNER(r.id, group);
+	return r;
+}
+
+/* The asker's group. */
+static struct record by_group(struct record m, uint32_t group)
+{
+	m.flags |= RECORD_OWNED;
+	return of_group(m, group);
+}
+
 static void ask(struct scene *s, uint64_t at_ns, int32_t stack, const char *comm, uint32_t tid)
 {
 	uint64_t work = scene_function(s, "lru_add_drain_per_cpu");
 
 	scene_gap(s, 0, at_ns);
 	scene_put(s, vector(VECTOR_RESCHEDULE, 300, 900));
-	scene_put(s, asked(mark(LEVEL_THREAD, MARK_WORK, work, 2500), tid, comm, 0, stack));
+	scene_put(s, by_group(asked(mark(LEVEL_THREAD, MARK_WORK, work, 2500), tid, comm, 0, stack),
+			      6));
 	scene_put(s, kthread(812, "kworker/3:1", 2100, 31000));
 	scene_end(s, 32500);
-}
-
-static struct record of_group(struct record r, uint32_t group)
-{
-	r.owner = OWNER(r.id, group);
-	return r;
 }
 
 static void owners(struct scene *s)
@@ -208,8 +216,9 @@ static void threads(struct scene *s, const char *path)
 		scene_put(s,
 			  asked(mark(LEVEL_IRQ, MARK_RESCHEDULE, 0, 400), 60, "player", 2, woken));
 		scene_put(s, vector(VECTOR_RESCHEDULE, 300, 800));
-		scene_put(s,
-			  asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 60, "player", 2, woken));
+		scene_put(s, by_group(asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 60, "player",
+					    2, woken),
+				      9));
 		scene_put(s, r);
 		scene_end(s, 42500);
 	}

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names that threads choose: one that renames itself thousands of times takes no rows from others,
-and who is called as a kernel thread is not taken for one. And whose threads are: by their control
-groups, also of those that came after the start and are gone before the report."""
+and who is called as a kernel thread is not taken for one. And whose threads are, and who asks for
+them: by their control groups, also of those that came after the start and are gone before the
+report."""
 import json
 import os
 import re
@@ -42,10 +43,20 @@ for i in range(3000):
 
 OWNED = """
 import ctypes, os, sys, time
-os.sched_setaffinity(0, {int(sys.argv[1])})
 with open(sys.argv[3] + "/cgroup.procs", "w") as f:
     f.write(str(os.getpid()))
 ctypes.CDLL(None).prctl(15, sys.argv[2].encode(), 0, 0, 0)
+rx, tx = os.pipe()
+if not os.fork():
+    os.sched_setaffinity(0, os.sched_getaffinity(0) - {int(sys.argv[1])})
+    for _ in range(20):
+        time.sleep(0.002)
+        os.write(tx, b"x")
+    os._exit(0)
+os.sched_setaffinity(0, {int(sys.argv[1])})
+for _ in range(20):
+    os.read(rx, 1)
+os.wait()
 begin = time.thread_time()
 while time.thread_time() - begin < 0.02: pass
 time.sleep(0.01)
@@ -140,8 +151,13 @@ for comm, kind, said, path in (("of-a-unit", "unit", UNIT, UNIT),
     ok(rows and all(r.get("owner", {}).get("kind") == kind and r["owner"]["text"] == said
                     and r["owner"]["cgroup"].endswith(f"/{path}") for r in rows),
        f"{comm}: whose the thread was", *rows)
+    by = [o for r in rows for o in r["origins"] if o["comm"] == comm]
+    ok(by and all(o.get("owner", {}).get("text") == said for o in by),
+       f"{comm}: whose the one was who woke it", *rows)
     ok(re.search(rf"{comm} \[\d+\]\n(?:.*\n)*?\s+in {re.escape(said)}$", text, re.M),
        f"{comm}: the text says it, too", text[:3000])
+    ok(re.search(rf"by {comm} \[\d+\] · {re.escape(said)}, on cpu \d+: ", " ".join(text.split())),
+       f"{comm}: and of who woke it", text[:3000])
 ok(r"\x5bkswapd0]" in text and r"\x28others)" in text,
    "a bracket of its own, and what only the rest is called, are written otherwise",
    text)

@@ -117,6 +117,46 @@ static void test_each_part_of_the_key_counts(void **state)
 	assert_string_equal(o.row[6].who.function, "futex_wake");
 }
 
+static const char *name_owner(void *ctx, uint32_t group)
+{
+	assert_in_range(group, OWNER_ROOT + 1, 9); /* nobody asks whose the root is */
+	++*(unsigned *)ctx;
+	return group == 9 ? NULL : "/system.slice/app.service";
+}
+
+/* A thread that moved to another group is another asker; an interrupt upon it is nobody's. */
+static void test_owners(void **state)
+{
+	static const struct {
+		uint32_t group;
+		int32_t stack;
+		uint32_t row, cgroup;
+		bool known;
+	} requests[] = {{5, 1, 1, 5, true},  {6, 1, 2, 6, true},  {5, 1, 1, 5, true},
+			{9, 1, 3, 9, false}, {0, 1, 4, 0, false}, {OWNER_ROOT, 1, 4, 0, false},
+			{5, 2, 5, 0, false}, {5, -1, 6, 5, true}};
+	unsigned asked = 0;
+	const struct names owned = {
+		.ctx = &asked, .symbol = name_symbol, .stack = name_stack, .owner = name_owner};
+	struct askers o CLEARED = {.count = 0};
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(requests); i++) {
+		struct record r = asker(1, 10, "a", requests[i].stack, OWNER(7, requests[i].group));
+		const struct asker *a;
+
+		r.flags |= RECORD_OWNED;
+		a = askers_add(&o, &r, &owned);
+		assert_non_null(a);
+		assert_int_equal(1 + ((const struct asker_row *)a - o.row), requests[i].row);
+		assert_int_equal(a->cgroup, requests[i].cgroup);
+		assert_int_equal(a->owner != NULL, requests[i].known);
+		/* an owner is no call site */
+		assert_true(!a->function == (requests[i].stack < 0));
+	}
+	assert_int_equal(asked, 6);
+}
+
 static void test_without_names(void **state)
 {
 	struct askers o CLEARED = {.count = 0};
@@ -925,6 +965,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_each_part_of_the_key_counts),
+		TEST(test_owners),
 		TEST(test_without_names),
 		TEST(test_functions),
 		TEST(test_unreadable),

@@ -31,7 +31,7 @@ KINDS = {
     "timer": ("vector, and its function", 614),
 }
 # Programs where somebody asks by a way that is known (bpf/asker.bpf.c): no stack is unwound.
-ASKERS = {"sched_waking": 600, "ipi_send_cpu": 570}
+ASKERS = {"sched_waking": 640, "ipi_send_cpu": 620}
 # While threads are watched: what adding up takes, at most. The kernel reads the clock and goes to
 # the programs as for records; that nobody reads is no instruction of this CPU.
 SUMS = {"switch": 1700, "wake": 2000, "softirq": 580, "timer": 820}
