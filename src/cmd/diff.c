@@ -8,20 +8,12 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/diff_groups.h"
+#include "cmd/diff_options.h"
 #include "cmd/guard.h"
-#include "cmd/memory.h"
 #include "cmd/output.h"
 #include "recording/read.h"
 #include "render/diff.h"
-#include "render/schemas.h"
-
-struct options {
-	struct output output; /* the format is one of diff_formats */
-	double worse;         /* percent; NAN: not given */
-	double between;
-	uint64_t memory;
-	bool redact;
-};
 
 /* The files, side by side. */
 struct files {
@@ -35,106 +27,6 @@ struct files {
 	struct redact *redact; /* replaces the names in all of them; NULL: names are as recorded */
 };
 
-/* enum diff_format */
-static const struct opt_choice diff_formats[] = {
-	{"text", "for people"},
-	{"markdown", "for tickets"},
-	{"json", "for scripts"},
-	{0},
-};
-
-/* Takes any percentage: twice the time is 100 % worse. */
-static int set_worse(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
-{
-	size_t digits = strspn(text, "0123456789."), first = strspn(text, "0123456789");
-
-	(void)row;
-	if (!first || digits > 15 || strcspn(text, ".") + 1 == digits ||
-	    memchr(text + first + 1, '.', digits - first) ||
-	    (text[digits] && strcmp(text + digits, "%"))) {
-		snprintf(why, whylen,
-			 "'%.40s': not a percentage: write a plain number, like 5 or 2.5%%", text);
-		return -1;
-	}
-	*(double *)field = strtod(text, NULL);
-	return 0;
-}
-
-static int set_between(const char *text, void *field, const struct opt *row, char *why,
-		       size_t whylen)
-{
-	size_t digits = strspn(text, "0123456789.");
-	char *end;
-	double factor = strtod(text, &end);
-
-	(void)row;
-	if (!digits || text[digits] || *end || !(factor >= 1) || factor > 1000) {
-		snprintf(why, whylen, "'%.40s': not a factor from 1 to 1000, like 3 or 1.2", text);
-		return -1;
-	}
-	*(double *)field = factor;
-	return 0;
-}
-
-#define FIELD(name) offsetof(struct options, name)
-
-static const struct opt diff_opts[] = {
-	{'f', "format", "FORMAT", "the format of the report", FIELD(output.format), opt_set_choice,
-	 .choices = OPT_CHOICES(diff_formats), .preset = "text"},
-	{.include = output_file_opts, .offset = FIELD(output.path)},
-	OPT_SCHEMA(schema_diff),
-	{0, "fail-if-worse", "PERCENT",
-	 "exit with 2 if another side loses more time a second than the first side, by more than "
-	 "PERCENT, and the 95 % interval of the ratio is above 1; of workloads also if the median, "
-	 "p90, p99, p99.9 or max of a series is",
-	 FIELD(worse), set_worse},
-	{0, "between", "FACTOR",
-	 "how much two windows of an unchanged machine may differ, 3 if not given; not used if "
-	 "each side has several recordings made in turn, because these tell it",
-	 FIELD(between), set_between},
-	{0, "redact", NULL,
-	 "leave out, or give other names in place of, what tells of the machine's users: see "
-	 "culprit help security",
-	 FIELD(redact)},
-	{.include = memory_opts, .offset = FIELD(memory)},
-	{0},
-};
-
-static const struct opt_example diff_examples[] = {
-	{"culprit diff before.rec after.rec",
-	 "did the change help? one recording of each side shows only a large change"},
-	{"culprit diff a1.rec a2.rec a3.rec -- b1.rec b2.rec b3.rec",
-	 "three of each, made in turn: a1, b1, a2, b2, a3, b3"},
-	{"culprit diff before.rec after.rec --fail-if-worse 10",
-	 "exits with 2 if over 10 % more time is lost, and not by chance"},
-	{0},
-};
-
-const struct opt_command diff_usage = {
-	.name = "diff",
-	.operands = "FILE... [--] FILE...",
-	.summary = "what changed between recordings, and whether it is more than chance",
-	.about = "Compares each recording with the first one. With -- between them, it compares "
-		 "all before -- with all after it. Each source is compared with the same source of "
-		 "the other side, all figures are per second that a CPU was observed, and ratios "
-		 "have 95 % intervals. Several recordings of each side, made in turn (A B A B A "
-		 "B), show how much windows differ when nothing has changed. With one recording of "
-		 "each side this is not known: a factor is assumed (see --between), and the "
-		 "intervals are wider by it.\n\nA source is gone, new, better, worse, unclear or "
-		 "the same. It is unclear if it changed by more than chance within the windows but "
-		 "not by more than windows may differ, or in fewer than 1,000 intervals. It is the "
-		 "same if its change could be chance, counting that many sources were looked at, "
-		 "or if the change is under 1 % of the time lost and in no long interval. What a "
-		 "workload measured is compared series by series, all values of it. Below "
-		 "the sources follow the differences in machine, kernel and settings, and how the "
-		 "lengths are distributed. Hiccups of the largest threshold and longer are "
-		 "compared. - is standard input.\n\nExit status: 0 done, 1 error, 2 "
-		 "--fail-if-worse was met.",
-	.opts = diff_opts,
-	.examples = diff_examples,
-	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
-};
-
 /* "after.rec", or for several recordings "side B". */
 static const char *side_name(const struct files *f, uint32_t k, char *buf, size_t len)
 {
@@ -146,7 +38,7 @@ static const char *side_name(const struct files *f, uint32_t k, char *buf, size_
 }
 
 /* True for more than that, when two windows may differ by it. */
-static bool passed_over(const struct options *o, const struct diff *d, uint32_t k)
+static bool passed_over(const struct diff_options *o, const struct diff *d, uint32_t k)
 {
 	const struct ratio *r = &d->total[k].time_ratio;
 
@@ -155,7 +47,7 @@ static bool passed_over(const struct options *o, const struct diff *d, uint32_t 
 }
 
 /* Says which figures of what a workload measured are worse in a side. True: some are. */
-static bool judge_series(const struct options *o, const struct diff *d, uint32_t k,
+static bool judge_series(const struct diff_options *o, const struct diff *d, uint32_t k,
 			 const char *name, const char *first)
 {
 	char a[32], series[4 * SERIES_NAME + 8];
@@ -179,7 +71,7 @@ static bool judge_series(const struct options *o, const struct diff *d, uint32_t
 	return worse;
 }
 
-static int judge(const struct options *o, const struct diff *d, const struct files *f)
+static int judge(const struct diff_options *o, const struct diff *d, const struct files *f)
 {
 	char a[32], first[256], name[256];
 	int code = EXIT_OK;
@@ -209,7 +101,7 @@ static int judge(const struct options *o, const struct diff *d, const struct fil
 	return code;
 }
 
-static int compare(struct options *o, const struct files *f)
+static int compare(struct diff_options *o, const struct files *f)
 {
 	struct render_options r;
 	struct diff d;
@@ -277,7 +169,7 @@ static int level(struct files *f)
 	return 0;
 }
 
-static int diff(struct options *o, struct files *f)
+static int diff(struct diff_options *o, struct files *f)
 {
 	const struct part part = {.redact = f->redact};
 	int code = EXIT_ERROR;
@@ -337,7 +229,7 @@ static int take_files(struct files *f, char **path, int n, bool alone)
 	return 0;
 }
 
-static int take_arguments(struct options *o, struct files *f, int argc, char **argv)
+static int take_arguments(struct diff_options *o, struct files *f, int argc, char **argv)
 {
 	bool alone = separator(argc, argv) == argc;
 
@@ -359,30 +251,54 @@ static int take_arguments(struct options *o, struct files *f, int argc, char **a
 	}
 }
 
-int cmd_diff(int argc, char **argv)
+/* Last, before a byte is read. 0, or -1 with the reason said. */
+static int ready(struct diff_options *o, struct redact **redact)
 {
-	struct options o = {.worse = NAN, .between = DIFF_BETWEEN};
-	struct files *f = calloc(1, sizeof(*f));
-	int code = f ? take_arguments(&o, f, argc, argv) : complain("out of memory");
+	if (o->redact && !(*redact = redact_new(0)))
+		return complain("out of memory");
+	guard_reader(o->memory, o->output.path);
+	guard_alone();
+	return output_open(&o->output);
+}
 
-	if (code) {
-		free(f);
-		return code > 0 ? EXIT_OK : EXIT_ERROR;
-	}
-	if (f->sides < 2) {
-		complain("%u recording%s given: give two or more, first the one to compare with; "
-			 "culprit record makes them",
-			 f->n, f->n == 1 ? "" : "s");
-		code = EXIT_ERROR;
-	} else if (o.redact && !(f->redact = redact_new(0))) {
-		complain("out of memory");
-		code = EXIT_ERROR;
-	} else {
-		guard_reader(o.memory, o.output.path);
-		guard_alone();
-		code = output_open(&o.output) ? EXIT_ERROR : output_close(&o.output, diff(&o, f));
-	}
-	redact_free(f->redact);
+static int compare_sides(struct diff_options *o, int argc, char **argv)
+{
+	struct files *f = calloc(1, sizeof(*f));
+	int code = f ? take_arguments(o, f, argc, argv) : complain("out of memory");
+
+	if (!code && f->sides < 2)
+		code = complain("%u recording%s given: give two or more, first the one to compare "
+				"with; culprit record makes them",
+				f->n, f->n == 1 ? "" : "s");
+	if (code)
+		code = code > 0 ? EXIT_OK : EXIT_ERROR;
+	else
+		code = ready(o, &f->redact) ? EXIT_ERROR : output_close(&o->output, diff(o, f));
+	if (f)
+		redact_free(f->redact);
 	free(f);
 	return code;
+}
+
+static int compare_groups(struct diff_options *o, int argc, char **argv)
+{
+	struct diff_groups g = {0};
+	int code = diff_groups_arguments(&g, argc, argv, o);
+
+	if (code)
+		code = code > 0 ? EXIT_OK : EXIT_ERROR;
+	else
+		code = ready(o, &g.redact) ? EXIT_ERROR
+					   : output_close(&o->output, diff_groups(&g, o));
+	redact_free(g.redact);
+	free(g.path);
+	return code;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	struct diff_options o = {.worse = NAN, .between = DIFF_BETWEEN};
+
+	return diff_groups_asked(argc, argv) ? compare_groups(&o, argc, argv)
+					     : compare_sides(&o, argc, argv);
 }

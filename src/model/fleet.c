@@ -25,8 +25,11 @@ int fleet_init(struct fleet *f)
 
 void fleet_free(struct fleet *f)
 {
-	for (uint32_t i = 0; i < f->nsources; i++)
+	for (uint32_t i = 0; i < f->nsources; i++) {
 		free(f->source[i].seen);
+		free(f->source[i].cell);
+	}
+	free(f->window);
 	texts_free(f->texts);
 	free(f->host);
 	free(f->host_slot);
@@ -165,6 +168,35 @@ static struct fleet_source *source_of(struct fleet *f, const struct source *s)
 	return &f->source[*slot - 1];
 }
 
+/* Keeps an array's room for one more. */
+static void *grown(void *array, uint32_t n, uint32_t *room, size_t size)
+{
+	uint32_t more = *room ? 2 * *room : 4;
+
+	if (n < *room)
+		return array;
+	array = realloc(array, more * size);
+	if (array)
+		*room = more;
+	return array;
+}
+
+static int add_cell(struct fleet *f, struct fleet_source *s, uint64_t ns)
+{
+	uint32_t recording = f->recordings - 1;
+	struct fleet_cell *cell;
+
+	if (!s->ncells || s->cell[s->ncells - 1].recording != recording) {
+		cell = grown(s->cell, s->ncells, &s->cells_room, sizeof(*cell));
+		if (!cell)
+			return -ENOMEM;
+		s->cell = cell;
+		s->cell[s->ncells++] = (struct fleet_cell){.recording = recording};
+	}
+	s->cell[s->ncells - 1].ns += ns;
+	return 0;
+}
+
 /* timed: the lane's loss is known. */
 static int add_source(struct fleet *f, const struct source *s, struct fleet_host *h, bool timed)
 {
@@ -188,6 +220,8 @@ static int add_source(struct fleet *f, const struct source *s, struct fleet_host
 		h->first_ns = to->recording_ns;
 		h->first = to->name;
 	}
+	if (f->cells && timed && add_cell(f, to, s->net.sum))
+		return -ENOMEM;
 	return source_seen(to, (uint32_t)(h - f->host));
 }
 
@@ -206,6 +240,10 @@ static int add_lane(struct fleet *f, const struct view *v, uint32_t index, struc
 		h->lost_ns += lost_ns;
 		f->observed_ns += c->observed_ns;
 		f->lost_ns += lost_ns;
+		if (f->cells) {
+			f->window[f->recordings - 1].observed_ns += c->observed_ns;
+			f->window[f->recordings - 1].lost_ns += lost_ns;
+		}
 	}
 	h->lanes++;
 	f->lanes++;
@@ -218,12 +256,33 @@ static int add_lane(struct fleet *f, const struct view *v, uint32_t index, struc
 	return err;
 }
 
+static int add_window(struct fleet *f, const struct view *v, uint32_t host)
+{
+	struct fleet_window *w = grown(f->window, f->recordings, &f->windows_room, sizeof(*w));
+	char blind[1024];
+	size_t len = 0;
+
+	if (!w)
+		return -ENOMEM;
+	f->window = w;
+	w += f->recordings;
+	blind[0] = '\0';
+	for (uint32_t i = 0; i < v->run.nnot_observed && len < sizeof(blind) - 1; i++)
+		len += (size_t)snprintf(blind + len, sizeof(blind) - len, "%s%s", i ? ", " : "",
+					v->run.not_observed[i]);
+	*w = (struct fleet_window){
+		.host = host, .kernel = keep(f, v->host.kernel), .blind = keep(f, blind)};
+	return w->kernel && w->blind ? 0 : -ENOMEM;
+}
+
 int fleet_add(struct fleet *f, const struct view *v)
 {
 	struct fleet_host *h = host_of(f, v->host.hostname);
 	int err = 0;
 
 	if (!h)
+		return -ENOMEM;
+	if (f->cells && add_window(f, v, (uint32_t)(h - f->host)))
 		return -ENOMEM;
 	h->recordings++;
 	f->recordings++;

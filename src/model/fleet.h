@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Many recordings, ranked: which hosts lose most, and to what. Each view is added and may then go;
  * what stays is a row for each host, and up to FLEET_SOURCES rows of sources, so that ten thousand
- * recordings take some megabytes. */
+ * recordings take some megabytes. With cells a number for each source of a recording stays, too. */
 #ifndef CULPRIT_FLEET_H
 #define CULPRIT_FLEET_H
 
@@ -21,6 +21,19 @@ struct fleet_host {
 	uint64_t first_ns;
 };
 
+/* Part of one recording: of its lanes whose loss is known. */
+struct fleet_window {
+	uint32_t host; /* index */
+	uint64_t observed_ns, lost_ns;
+	const char *kernel; /* release */
+	const char *blind;  /* tracepoints that the kernel lacks: "a, b" */
+};
+
+struct fleet_cell {
+	uint32_t recording; /* from 0 */
+	uint64_t ns;        /* net, in lanes whose loss is known */
+};
+
 /* A source of all hosts: numbers in names and threads' ids are left out, as in groups of CPUs. */
 struct fleet_source {
 	enum source_kind kind;
@@ -33,6 +46,8 @@ struct fleet_source {
 	uint64_t recording_ns;     /* time in that recording */
 	uint8_t *seen;             /* bits of those hosts; owned */
 	size_t seen_len;
+	struct fleet_cell *cell; /* by recording; owned */
+	uint32_t ncells, cells_room;
 };
 
 struct fleet {
@@ -43,6 +58,9 @@ struct fleet {
 	uint32_t nsources;
 	uint32_t *slot; /* hash of the sources: 1 + index */
 	uint32_t *host_slot, host_slots;
+	bool cells;                  /* set before the first is added */
+	struct fleet_window *window; /* with cells: of each recording; owned */
+	uint32_t windows_room;
 	uint32_t recordings;
 	uint64_t lanes, observed_ns, lost_ns;
 };

@@ -43,7 +43,7 @@ void diff_losses(const struct page *p)
 			write_loss(p, p->names[name++], p->d->side[k].view[i]);
 }
 
-static void write_sentence(const struct page *p, const char *text)
+void diff_sentence(const struct page *p, const char *text)
 {
 	char line[TEXT_LEN];
 
@@ -73,7 +73,7 @@ void diff_unlike(const struct page *p)
 		snprintf(text, sizeof(text), "the recordings of %s are not alike in: %s%s",
 			 diff_letter(k), names, more);
 		fputc('\n', p->out);
-		write_sentence(p, text);
+		diff_sentence(p, text);
 	}
 }
 
@@ -93,7 +93,7 @@ void diff_thresholds(const struct page *p)
 	else
 		return;
 	fputc('\n', p->out);
-	write_sentence(p, text);
+	diff_sentence(p, text);
 }
 
 /* Names the sides that were recorded in turn with A, or the others: "B, C: ", and "" for all of
@@ -127,7 +127,7 @@ void diff_between(const struct page *p)
 			 "were made in turn)",
 			 sides);
 		fputc('\n', p->out);
-		write_sentence(p, text);
+		diff_sentence(p, text);
 	}
 	if (!sides_text(p->d, false, sides, sizeof(sides)))
 		return;
@@ -143,7 +143,7 @@ void diff_between(const struct page *p)
 			 "changes from one to the next counts as a difference",
 			 sides);
 	fputc('\n', p->out);
-	write_sentence(p, text);
+	diff_sentence(p, text);
 }
 
 /* Writes a sentence below a table. */
@@ -151,7 +151,7 @@ static void write_below(const struct page *p, const char *text)
 {
 	if (p->markdown)
 		fputc('\n', p->out);
-	write_sentence(p, text);
+	diff_sentence(p, text);
 }
 
 void diff_legend(const struct page *p)

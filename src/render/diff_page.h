@@ -38,6 +38,9 @@ void diff_series(const struct page *p); /* prints the measurements of workloads 
 
 /* ---- notes ---- */
 
+/* Prints it over as many lines as it takes. */
+void diff_sentence(const struct page *p, const char *text);
+
 void diff_losses(const struct page *p); /* reports what the recordings lack */
 void diff_unlike(const struct page *p); /* reports how recordings of one side differ */
 void diff_thresholds(

@@ -16,6 +16,9 @@ subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=
 for name in "before", "after", "web-07", "web-08", *(f"{side}{n}" for side in "ab"
                                                      for n in (1, 2, 3)):
     shutil.copy(os.path.join(place, "irq.rec"), os.path.join(place, name + ".rec"))
+for name, made in ("before", "irq.rec"), ("after", "threads.rec"):
+    os.mkdir(os.path.join(place, name))
+    shutil.copy(os.path.join(place, made), os.path.join(place, name))
 for name in "guest", "host":
     shutil.copy(os.path.join(place, "vm." + name), os.path.join(place, name + ".rec"))
 shutil.copy(os.path.join(ROOT, "tests", "fixtures", "osnoise", "6.12.trace"),

@@ -163,7 +163,8 @@ saved = sorted(glob.glob(os.path.join(here, "../fixtures/osnoise/*.*")))
 # None of their names is left out here; other outputs need a machine, and rights on it.
 WHOLE = {"audit": [["irq.rec"], ["ticking.rec"]], "explain": [[], ["K09"], ["kworker/u8:2"]],
          "diff": [["irq.rec", "threads.rec"], ["sleep.rec", "sleep.rec"],
-                  ["two.rec", "two.rec", "--", "two.rec", "four.rec"]],
+                  ["two.rec", "two.rec", "--", "two.rec", "four.rec"],
+                  ["--group", "irq.rec", "--group", "threads.rec"]],
          "plot": [["irq.rec", "threads.rec"], ["sleep.rec"]], "version": [["--features"], []]}
 PART = {"osnoise": [*(["--input", s] for s in saved), ["--input", saved[0], "irq.rec"]]}
 for name, calls in {**WHOLE, **PART}.items():

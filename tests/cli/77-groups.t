@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""culprit diff --group: recordings of many hosts, and what is said of two groups of them. How often
+it errs is tests/unit/test_fleet_diff.c's."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import forged
+import lib
+from lib import culprit, done, is_, ok
+
+where = tempfile.mkdtemp(prefix="culprit-test-")
+os.chdir(where)
+subprocess.run([os.path.join(lib.BUILD, "golden"), where], check=True, stdout=subprocess.DEVNULL)
+
+
+def made(source, host, place, names):
+    """Recordings of other hosts, with names as long as this one's, else the same."""
+    os.makedirs(place)
+    with open(source, "rb") as f:
+        data = f.read()
+    parts = list(forged.chunks(data))
+    for name in names:
+        with open(f"{place}/{name}.rec", "wb") as f:
+            f.write(data[:16] + b"".join(forged.chunk(kind, part.replace(host, name.encode()))
+                                         for kind, part in parts))
+    return [f"{place}/{name}.rec" for name in names]
+
+
+NAMES = [f"node{i:02}" for i in range(12)]
+before = made("ticking.rec", b"web-07", "before", NAMES)
+after = made("threads.rec", b"rt-box", "after", NAMES[1:])
+others = made("threads.rec", b"rt-box", "others", [n.replace("node", "rack") for n in NAMES[:9]])
+alike = made("ticking.rec", b"web-07", "alike", [n.replace("node", "rack") for n in NAMES[:9]])
+
+
+def compared(*args, rc=0):
+    r = culprit("diff", *args, "-f", "json")
+    is_(r.rc, rc, f"the exit status: {[a for a in args if not a.endswith('.rec')]}")
+    return json.loads(r.out), r.err
+
+
+# ---- hosts in both groups ----
+d, err = compared("--group", *before, "--group", *after)
+is_((d["pairs"], [g["hosts"] for g in d["groups"]], d["hosts_in_one_group"],
+     [g["recordings"] for g in d["groups"]], err), (True, [11, 11], 1, [11, 11], ""),
+    "hosts in both groups are compared with themselves, and others left out")
+one = {tuple(s["hosts"]): s for s in d["sources"]}
+is_(set(one), {(11, 0), (0, 11)}, "each source is on all hosts of a group here")
+ok(all(s["verdict"] == ("new" if s["hosts"][1] else "gone") and s["tested"]
+       and abs(s["chance"] - 2 / 2**11) < 1e-9 and s["fdr"] == s["chance"] for s in d["sources"])
+   and d["changed"] == len(d["sources"]) > 5, "each is new or gone, by the chance of eleven signs",
+   d["sources"][:2])
+single = json.loads(culprit("report", after[0], "-f", "json").out)["cpus"]
+rate = sum(c["hiccups"]["total_ns"] for c in single) / \
+    sum(c["observed_ns"] for c in single)
+ok(abs(d["total"]["ns_per_s"][1] - 1e9 * rate) < 1, "what is lost is what each report has",
+   d["total"], 1e9 * rate)
+ok(d["total"]["verdict"] == "worse" and
+   d["sources"] == sorted(d["sources"],
+                          key=lambda s: -abs(s["ns_per_s"][1] - s["ns_per_s"][0])),
+   "the largest changes come first", d["total"])
+
+# ---- others ----
+d, err = compared("--group", *before, "--group", *alike)
+is_((d["pairs"], d["changed"], d["total"]["verdict"], d["total"]["chance"]), (False, 0, "same", 1),
+    "groups of different hosts that are alike")
+d, err = compared("--fail-if-worse", "10", "--group", *before, "--group", *others, rc=2)
+ok("group B lost" in err and "more than --fail-if-worse 10" in err, "--fail-if-worse says why", err)
+d, err = compared("--fail-if-worse", "10", "--group", *others, "--group", *before)
+is_((d["total"]["verdict"], err), ("better", ""), "and better is no failure")
+
+# ---- text ----
+r = culprit("diff", "--group", *before, "--group", *after, prefix=("env", "COLUMNS=80"))
+ok("11 hosts are in both groups, and each is compared with itself" in r.out
+   and "left out: 1 host in one group alone" in r.out and "changed: " in r.out
+   and max(map(len, r.out.splitlines())) <= 80, "text of 80 columns", r.out)
+r = culprit("diff", "--group", *before[:2], "--group", *others[:2])
+ok("The groups are too small" in r.out and "not tested" in r.out, "groups that are too small", r.out)
+r = culprit("diff", "-f", "markdown", "--group", *before, "--group", *after)
+ok(r.out.startswith("# culprit") and "| verdict |" in r.out, "Markdown", r.out)
+
+# ---- what does not go ----
+r = culprit("diff", "--group", *before, "none.rec", "untraced.rec", "--group", *others, "-f", "json")
+is_((r.rc, json.loads(r.out)["recordings_left_out"]), (1, 2),
+    "what cannot be read or compared is left out, and the status says so")
+ok("none.rec" in r.err and "untraced.rec: a recording of run without a trace" in r.err
+   and len(r.err.splitlines()) == 2, "each with its reason, once", r.err)
+for args, why in (((*before, "--group", *others), "before the first --group"),
+                  (("--group", *before), "give a second one"),
+                  (("--group", "--group", *before), "without a recording"),
+                  (("--group", *before, "--group", *others, "--group", *others), "two groups"),
+                  (("--group", *before, "--group", *after[:4]), "fewer than 6"),
+                  (("--group", "sleep.rec", "--group", "sleep.rec"), "workload")):
+    r = culprit("diff", *args)
+    ok(r.rc == 1 and r.out == "" and why in r.err, f"refused: {why}", r)
+os.chdir("/")
+shutil.rmtree(where)
+done()
