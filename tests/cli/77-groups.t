@@ -79,12 +79,14 @@ ok("11 hosts are in both groups, and each is compared with itself" in r.out
    and "left out: 1 host in one group alone" in r.out and "changed: " in r.out
    and max(map(len, r.out.splitlines())) <= 80, "text of 80 columns", r.out)
 r = culprit("diff", "--group", *before[:2], "--group", *others[:2])
-ok("The groups are too small" in r.out and "not tested" in r.out, "groups that are too small", r.out)
+ok("The groups are too small" in r.out and "not tested" in r.out, "groups that are too small",
+   r.out)
 r = culprit("diff", "-f", "markdown", "--group", *before, "--group", *after)
 ok(r.out.startswith("# culprit") and "| verdict |" in r.out, "Markdown", r.out)
 
 # ---- what does not go ----
-r = culprit("diff", "--group", *before, "none.rec", "untraced.rec", "--group", *others, "-f", "json")
+r = culprit("diff", "--group", *before, "none.rec", "untraced.rec", "--group", *others, "-f",
+            "json")
 is_((r.rc, json.loads(r.out)["recordings_left_out"]), (1, 2),
     "what cannot be read or compared is left out, and the status says so")
 ok("none.rec" in r.err and "untraced.rec: a recording of run without a trace" in r.err
