@@ -27,12 +27,14 @@ WATCHED = shutil.copy(lib.helper("watched"), place)
 
 
 class Program:
-    """A watched program, on the target unless `on` says otherwise."""
+    """A watched program, on the target unless `on` says otherwise. Guests have no program that
+    sets its niceness."""
 
-    def __init__(self, *args, on=(cpu,), prefix=()):
+    def __init__(self, *args, on=(cpu,), prefix=(), nice=0):
         self.proc = subprocess.Popen([*prefix, WATCHED, *args], stdout=subprocess.PIPE, text=True,
                                      env=lib._environment(),
-                                     preexec_fn=lambda: os.sched_setaffinity(0, on))
+                                     preexec_fn=lambda: (os.sched_setaffinity(0, on),
+                                                         os.nice(nice)))
         self.pid, *tids = map(int, self.proc.stdout.readline().split()[1:])
         self.tids = list(filter(None, tids))  # some have no second thread
 
@@ -206,7 +208,7 @@ with program("spin") as p:
 
 # ---- sums: nothing leaves the kernel but totals ----
 # A priority that leaves the CPU to these, whatever else wants it.
-with program("spin", prefix=("nice", "-n", "-15")) as p:
+with program("spin", nice=-15) as p:
     prom = os.path.join(place, "sums.prom")
     report, log = watch("-p", p.pid, "--sums", "--textfile", prom, "--textfile-interval", "100ms",
                         meanwhile=poke("fifo", "-n", "20", "-l", "2ms", "-g", "20ms-40ms"))
@@ -319,9 +321,8 @@ owners = next(filter(None, (hierarchy("cgroup", name) for name in ("pids", "memo
 if owners:
     with group(owners, "a") as one, group(owners, "b") as two:
         # Priorities that leave the CPU to these, whatever else wants it.
-        with program("spin", prefix=("nice", "-n", "-15")) as p:
-            with program("spin", prefix=("nice", "-n", "-15")) as near, \
-                    program("spin", prefix=("nice", "-n", "-15")) as far:
+        with program("spin", nice=-15) as p:
+            with program("spin", nice=-15) as near, program("spin", nice=-15) as far:
                 for where, q in (one, p), (one, near), (two, far):
                     put(f"{where}/cgroup.procs", q.pid)
                 report, _ = watch("-p", p.pid, meanwhile=lambda: have_run(p, near, far))
