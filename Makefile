@@ -307,8 +307,10 @@ $(O)/tests/unit/test_sleep: $(O)/src/collect/sleep.o $(O)/src/collect/workload.o
 # Code that two threads share, with a hook before each access: the hooks of the compiler's thread
 # sanitizer, which order.c defines.
 ORDERED	:= src/collect/ring src/collect/read src/collect/spin tests/unit/order_writer
+ORDERED_SHARED := src/collect/ring src/model/sums tests/unit/order_shared tests/unit/order_reports
 # The same hooks in programs, with which test_nmi.c breaks in everywhere.
-$(O)/order/tests/unit/nmi_probes.o: ALL_CFLAGS += -Ivmlinux -Wno-unused-parameter \
+$(O)/order/tests/unit/nmi_probes.o $(O)/order/tests/unit/order_shared.o: \
+	ALL_CFLAGS += -Ivmlinux -Wno-unused-parameter \
 	-Wno-unknown-attributes
 $(O)/tests/unit/test_nmi: $(O)/order/tests/unit/nmi_probes.o $(O)/src/collect/ring.o
 $(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check
@@ -322,6 +324,8 @@ $(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check
 # sanitizer is on.
 $(O)/tests/unit/order.o $(O)/tests/unit/test_nmi.o: SANFLAGS :=
 $(O)/tests/unit/test_order: $(O)/tests/unit/order.o $(ORDERED:%=$(O)/order/%.o)
+$(O)/tests/unit/test_order_shared: $(O)/tests/unit/order.o \
+	$(ORDERED_SHARED:%=$(O)/order/%.o)
 $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/order/tests/unit/order_notes.o
 
 # Programs that live tests start; built here, as not every machine that runs the tests has a

@@ -15,7 +15,8 @@ extern const volatile int watch_users;            /* watch all threads of user s
 extern const volatile int watch_comms;            /* number of globs for the names of processes */
 extern const volatile int watch_in_groups;        /* 1: threads of cgroups are watched */
 extern volatile __u64 watch_group[CHOICE_GROUPS]; /* ids of these cgroups; 0: none */
-extern volatile __u32 watch_groups_epoch;         /* raised when they change */
+/* Raised after they change; and a place for its load to be ordered by. */
+extern volatile __u32 watch_groups_epoch, watch_groups_fence;
 
 struct watch_processes { /* processes whose name fits one of the globs */
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -40,6 +41,7 @@ static __always_inline bool look_at_groups(struct task_struct *task)
 {
 	struct cgroup_subsys_state *css = &task->cgroups->dfl_cgrp->self;
 
+	order_loads_at(&watch_groups_fence);
 	for (int i = 0; i < CGROUPS_DEEP && css; i++) {
 		__u64 id = css->cgroup->kn->id;
 

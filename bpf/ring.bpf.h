@@ -14,7 +14,8 @@
 #define RECORDS_WANTED 1
 #endif
 
-/* order_loads: loads before it come before those after it. */
+/* order_loads: loads before it come before those after it; order_stores: so do stores.
+ * order_loads_at: the same for who has no CPU's state; `at` is a place of his own. */
 #if defined(__TARGET_ARCH_x86)
 /* x86 reorders neither stores nor loads among themselves (Intel SDM, 8.2.2). */
 #define store_release(at, value)                                                                   \
@@ -22,7 +23,7 @@
 		barrier();                                                                         \
 		*(volatile typeof(*(at)) *)(at) = (value);                                         \
 	} while (0)
-#define order_loads(c) barrier()
+#define order_loads_at(at) barrier()
 /* True for one of several programs at a time, which must then leave(); the others do not wait.
  * Accesses of the last one come before those of this one. Not by an exchange, which kernels before
  * 5.12 do not have. */
@@ -43,7 +44,7 @@ static __always_inline void leave(__u32 *inside)
 /* An exchange that returns the old value is a full barrier (Documentation/atomic_t.txt); arm64
  * accepts it in programs since 5.18. */
 #define store_release(at, value) ((void)__sync_lock_test_and_set(at, value))
-#define order_loads(c)           ((void)__sync_lock_test_and_set(&(c)->own.fence, 0))
+#define order_loads_at(at)       ((void)__sync_lock_test_and_set(at, 0))
 
 /* An addition whose result nobody uses, and a load and a branch behind it, order no later load. */
 static __always_inline bool enter(__u32 *inside)
@@ -56,6 +57,8 @@ static __always_inline void leave(__u32 *inside)
 	store_release(inside, 0);
 }
 #endif
+#define order_loads(c)  order_loads_at(&(c)->own.fence)
+#define order_stores(c) order_loads(c)
 
 /* Room for a record in a level's ring, from reserve() to publish(). */
 struct ring_room {

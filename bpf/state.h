@@ -100,7 +100,7 @@ struct probe_state {
 	__u32 seen;  /* 1: `active` counts the thread that was running when the gate opened */
 	__u32 here;  /* tid of the running watched thread; 0: none */
 	__u32 told;  /* 1: the ring had room for the newest RECORD_WATCH */
-	__u32 fence; /* see order_loads() */
+	__u32 fence; /* see order_loads() and order_stores() */
 	__u32 unused;
 	__u64 active_since;                /* when `active` was last raised from 0 */
 	struct record_open syscall, fault; /* those of the running thread; fault: id = error code */

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The memory that `culprit watch --sums` keeps in the kernel in place of records: for each target
  * CPU a table of sources, each with its number, its net time and a histogram. The probes add, the
- * reader only reads. */
+ * reader only reads.
+ *
+ * Order of publication: a row's name and key, then `what` with release semantics; the least and the
+ * most, then the run's bucket. The reader loads `what` and the buckets with acquire semantics, then
+ * the rest (model/sums.h: sum_take). So a row has its own name, and no run in it is longer or
+ * shorter than all. tests/unit/test_order_shared.c runs both sides through all orders that ARMv8
+ * permits. */
 #ifndef CULPRIT_SUM_H
 #define CULPRIT_SUM_H
 
@@ -38,7 +44,7 @@ struct sum {
 	char name[16];  /* a thread's; else zeros */
 	__u64 arg, owner;
 	__u32 id;
-	__u32 what;  /* published last */
+	__u32 what;  /* see above */
 	__u64 count; /* intervals that began with it */
 	__u64 net_ns, min_ns, max_ns;
 	__u64 bucket[SUM_BUCKETS]; /* runs by their net time */

@@ -183,6 +183,7 @@ static __always_inline void sum_add(struct cpu_state *c, int level, const struct
 {
 	struct sum *s = sum_row(c, level, r, function);
 	__u64 bucket = sum_bucket(net);
+	bool extreme;
 
 	c->own.sums.net_ns[level] += net;
 	if (!s)
@@ -191,10 +192,13 @@ static __always_inline void sum_add(struct cpu_state *c, int level, const struct
 	if (how == SUM_PART)
 		return;
 	s->count += how == SUM_WHOLE;
+	extreme = net > s->max_ns || net < s->min_ns;
 	if (net > s->max_ns)
 		s->max_ns = net;
 	if (net < s->min_ns)
 		s->min_ns = net;
+	if (extreme) /* seldom, once there are many */
+		order_stores(c);
 	barrier_var(bucket);
 	if (bucket < SUM_BUCKETS)
 		s->bucket[bucket]++;

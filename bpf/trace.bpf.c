@@ -10,7 +10,7 @@ const volatile int watching = 0;
 const volatile __s32 watch_tgid[WATCH_IDS] = {}, watch_tid[WATCH_IDS] = {};
 const volatile int watch_users = 0, watch_comms = 0, watch_in_groups = 0;
 volatile __u64 watch_group[CHOICE_GROUPS] = {};
-volatile __u32 watch_groups_epoch = 0;
+volatile __u32 watch_groups_epoch = 0, watch_groups_fence = 0;
 struct watch_processes watch_processes SEC(".maps");
 struct watch_groups watch_groups SEC(".maps");
 const volatile int current_known = 0;

@@ -15,7 +15,6 @@
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 #include "vmlinux.h"
-#include "choice.bpf.h"
 
 /* enum summing. Sums are added up by an object of their own, compiled from the same files: where
  * nobody asks for them nothing tests whether they are wanted. */
@@ -28,6 +27,7 @@ extern const volatile int summing;
 #define RECORDS_WANTED (SUMMING != SUMS_ALONE)
 #include "ring.bpf.h"
 #include "sums.bpf.h"
+#include "choice.bpf.h"
 
 #define TARGET_CPUS 8192 /* CPUS_MAX */
 
@@ -226,6 +226,14 @@ static __always_inline struct party party_of(struct task_struct *task)
 
 #define WATCH_ALWAYS 1 /* start in ns: before any window */
 
+/* True when an interval that began then was open already when `active` was last raised from 0,
+ * maybe by another CPU: its end was not seen. The caller has loaded `active`. */
+static __always_inline bool is_older(struct cpu_state *c, __u64 start_ns)
+{
+	order_loads(c);
+	return start_ns < c->own.active_since;
+}
+
 /* Reports that a watched thread came or went. start 0: the same as end. */
 static __always_inline void watch_say(struct cpu_state *c, int what, struct party p, __u64 arg,
 				      __u64 start, __u64 end)
@@ -251,6 +259,7 @@ static __always_inline void activate(struct cpu_state *c, __u64 now)
 {
 	if (!c->active)
 		c->own.active_since = now;
+	order_stores(c);
 	__sync_fetch_and_add(&c->active, 1);
 }
 
@@ -333,7 +342,7 @@ static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32
 {
 	int watched = watching;
 
-	if (watched && start < c->own.active_since)
+	if (watched && is_older(c, start))
 		return; /* the begin of this interval was not seen: the open one is older */
 	if (SUMMING)
 		sum_interval(c, level, kind, id, arg, start, end);
@@ -396,7 +405,7 @@ static __always_inline void sum_function(struct cpu_state *c, int level, __u64 f
 	int place = sum_place(c, level) % SUM_PLACES;
 	struct record r = sum_opened(c, level);
 
-	if (!r.kind || r.start_ns < c->own.active_since)
+	if (!r.kind || is_older(c, r.start_ns))
 		return;
 	if (level == LEVEL_THREAD && c->own.sums.open[place].marked && !sum_thread(&r))
 		return;

@@ -160,6 +160,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		switch_unseen(c, prev, next);
 		return 0;
 	}
+	order_loads(c); /* another CPU may have raised `active`, and written before */
 	now = clock_at(c, LEVEL_THREAD);
 	out = party_of(prev);
 	come = party_of(next);

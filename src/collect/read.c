@@ -185,12 +185,6 @@ static void make_room(struct collect *c, uint32_t i, uint64_t since, bool steady
 			     &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = since});
 }
 
-/* Number of changes of the CPU's frequency so far. */
-static uint64_t khz_count(const struct target *t)
-{
-	return __atomic_load_n(&t->state->khz_changes, __ATOMIC_ACQUIRE);
-}
-
 /* A change is not in the view: all are only up to the newest that is. */
 static void miss_khz(struct collect *c, struct target *t)
 {
@@ -205,7 +199,7 @@ static void miss_khz(struct collect *c, struct target *t)
  * place still holds an older change, of this window or none. */
 static void read_khz(struct collect *c, struct target *t)
 {
-	uint64_t now = t->state ? khz_count(t) : 0;
+	uint64_t now = t->state ? khz_count(t->state) : 0;
 
 	if (!c->began)
 		return;
@@ -214,12 +208,10 @@ static void read_khz(struct collect *c, struct target *t)
 		t->khz_read = now - KHZ_REPORTS + 1;
 	}
 	for (; t->khz_read < now; t->khz_read++) {
-		const struct khz_report *r = &t->state->khz_report[t->khz_read % KHZ_REPORTS];
-		uint64_t at_ns = __atomic_load_n(&r->at_ns, __ATOMIC_ACQUIRE);
-		uint32_t khz = __atomic_load_n(&r->khz, __ATOMIC_ACQUIRE);
+		struct khz_report r;
 
-		if (khz_count(t) - t->khz_read >= KHZ_REPORTS || at_ns <= t->shm->start_ns ||
-		    !khz_add(&c->view->cpu[t->index].khz, at_ns, khz))
+		if (!khz_take(t->state, t->khz_read, &r) || r.at_ns <= t->shm->start_ns ||
+		    !khz_add(&c->view->cpu[t->index].khz, r.at_ns, r.khz))
 			miss_khz(c, t);
 	}
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,18 +146,30 @@ void reports_open(struct reports *p)
 	p->fd = -1;
 }
 
+/* The place that stands in a report now. A read is no barrier: what the caller reads before this
+ * and after it is ordered by the fences. */
+static bool read_place(const struct reports *p, size_t at, uint64_t *place)
+{
+	bool good;
+
+	atomic_thread_fence(memory_order_acquire);
+	good = read_reports(p, place, sizeof(*place), at + offsetof(struct culprit_report, place));
+	atomic_thread_fence(memory_order_acquire);
+	return good;
+}
+
 /* The report with this place: 0 and *r; 1: it has been overwritten; -1: it is being written. */
 static int read_report(const struct reports *p, uint64_t place, struct culprit_report *r)
 {
 	size_t at = offsetof(struct culprit_reports, report) + place % CULPRIT_REPORTS * sizeof(*r);
-	uint64_t again;
+	uint64_t before, after;
 
-	if (!read_reports(p, r, sizeof(*r), at) ||
-	    !read_reports(p, &again, sizeof(again), at + offsetof(struct culprit_report, place)))
+	if (!read_place(p, at, &before) || !read_reports(p, r, sizeof(*r), at) ||
+	    !read_place(p, at, &after))
 		return 1;
-	if (r->place == place + 1 && again == r->place)
+	if (before == place + 1 && after == before)
 		return 0;
-	return r->place < place + 1 ? -1 : 1;
+	return before < place + 1 ? -1 : 1;
 }
 
 void reports_fetch(struct reports *p)

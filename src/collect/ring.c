@@ -122,3 +122,17 @@ unsigned rings_fill(const struct rings *r)
 	}
 	return most;
 }
+
+uint64_t khz_count(const struct cpu_state *state)
+{
+	return __atomic_load_n(&state->khz_changes, __ATOMIC_ACQUIRE);
+}
+
+bool khz_take(const struct cpu_state *state, uint64_t number, struct khz_report *report)
+{
+	const struct khz_report *r = &state->khz_report[number % KHZ_REPORTS];
+
+	*report = (struct khz_report){.at_ns = __atomic_load_n(&r->at_ns, __ATOMIC_ACQUIRE),
+				      .khz = __atomic_load_n(&r->khz, __ATOMIC_ACQUIRE)};
+	return khz_count(state) - number < KHZ_REPORTS;
+}

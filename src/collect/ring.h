@@ -41,4 +41,9 @@ void rings_release(struct rings *r);
 /* Largest share of a ring that was full at the last look, percent. */
 unsigned rings_fill(const struct rings *r);
 
+/* The number of changes of the CPU's frequency so far, and the change of a number below that.
+ * False: another one may have been written over it meanwhile. */
+uint64_t khz_count(const struct cpu_state *state);
+bool khz_take(const struct cpu_state *state, uint64_t number, struct khz_report *report);
+
 #endif

@@ -2,6 +2,8 @@
 #include "model/sums.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/nest_state.h"
@@ -108,14 +110,23 @@ static void clear(struct cpu *c)
 	}
 }
 
-int sums_fill(struct view *v, uint32_t lane, const struct sum row[SUM_ROWS],
-	      const struct names *names)
+void sum_take(const struct sum *shared, struct sum *copy)
 {
-	struct cpu *c = &v->cpu[lane];
-	struct nest *n;
+	uint32_t what = __atomic_load_n(&shared->what, __ATOMIC_ACQUIRE);
+	uint64_t bucket[SUM_BUCKETS];
 
-	clear(c);
-	n = nest_new(&c->sources, (struct edge_bounds){0}, names, false);
+	for (uint32_t i = 0; i < SUM_BUCKETS; i++)
+		bucket[i] = __atomic_load_n(&shared->bucket[i], __ATOMIC_ACQUIRE);
+	memcpy(copy, shared, offsetof(struct sum, bucket));
+	memcpy(copy->bucket, bucket, sizeof(bucket));
+	copy->what = what;
+}
+
+/* row: the CPU's rows, which nobody writes to. */
+static int fill(struct cpu *c, const struct sum *row, const struct names *names)
+{
+	struct nest *n = nest_new(&c->sources, (struct edge_bounds){0}, names, false);
+
 	if (!n)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < SUM_ROWS; i++)
@@ -125,4 +136,20 @@ int sums_fill(struct view *v, uint32_t lane, const struct sum row[SUM_ROWS],
 			add(c, sources_rest(&c->sources, rest_of(i)), &row[i]);
 	nest_free(n);
 	return 0;
+}
+
+int sums_fill(struct view *v, uint32_t lane, const struct sum row[SUM_ROWS],
+	      const struct names *names)
+{
+	struct sum *taken = calloc(SUM_ROWS, sizeof(*taken));
+	int err;
+
+	clear(&v->cpu[lane]);
+	if (!taken)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < SUM_ROWS; i++)
+		sum_take(&row[i], &taken[i]);
+	err = fill(&v->cpu[lane], taken, names);
+	free(taken);
+	return err;
 }

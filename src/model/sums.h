@@ -8,6 +8,10 @@
 #include "model/view.h"
 #include "sum.h"
 
+/* Copies a row that the probes may be adding to. What it has is consistent as far as sum.h says;
+ * runs that end meanwhile may be in some of its numbers only. */
+void sum_take(const struct sum *shared, struct sum *copy);
+
 /* Puts the sums of a CPU in place of what the lane had. Its hiccups are then single runs, each with
  * its net time; percentiles are at most as large as they say, and by no more than half. names:
  * NULL, or outlives the view's use. 0 or -ENOMEM. */

@@ -12,8 +12,10 @@
 
 enum order { PLAIN, ACQUIRE, RELEASE, FULL };
 
+#define FENCE ORDER_PLACES /* in place of a place: an access to none */
+
 struct access {
-	bool load, store; /* an exchange is both */
+	bool load, store; /* an exchange is both, a fence none */
 	uint8_t place;
 	enum order order;
 	uint64_t old, value; /* loaded, stored */
@@ -290,6 +292,33 @@ PLAIN_HOOKS(16)
 ATOMIC_HOOKS(32)
 ATOMIC_HOOKS(64)
 
+/* Additions whose result nobody uses, or that nobody else looks at: the kernel's order nothing. */
+#define ADD_HOOK(bits)                                                                             \
+	uint##bits##_t __tsan_atomic##bits##_fetch_add(volatile uint##bits##_t *at,                \
+						       uint##bits##_t value, int order);           \
+	uint##bits##_t __tsan_atomic##bits##_fetch_add(volatile uint##bits##_t *at,                \
+						       uint##bits##_t value, int order)            \
+	{                                                                                          \
+		uint##bits##_t before = *at;                                                       \
+                                                                                                   \
+		(void)order;                                                                       \
+		settle();                                                                          \
+		*at = before + value;                                                              \
+		note_exchange((const void *)at, sizeof(*at), PLAIN, false, 0);                     \
+		return before;                                                                     \
+	}
+ADD_HOOK(32)
+ADD_HOOK(64)
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+	settle();
+	if (now.on)
+		note(FENCE,
+		     order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME ? ACQUIRE : FULL);
+}
+
 /* ---- all traces ---- */
 
 static void run_once(struct order_case *c, enum order_thread thread, struct trace *t)
@@ -420,6 +449,8 @@ static bool is_weak(const struct order_case *c, enum order_thread thread, const 
 	const struct order_place *p = &c->place[t->access[i].place];
 	unsigned nth = 0;
 
+	if (t->access[i].place == FENCE)
+		return c->weak_fences & 1U << thread;
 	if (!(p->weak & 1U << thread) || !p->only)
 		return p->weak & 1U << thread;
 	for (int k = 0; k <= i; k++)
@@ -435,10 +466,12 @@ static bool must_wait(const struct order_case *c, enum order_thread thread, cons
 	enum order before = before_weak ? PLAIN : a->order;
 	enum order after = is_weak(c, thread, t, later) ? PLAIN : b->order;
 
-	if (a->place == b->place)
+	if (a->place == b->place && a->place != FENCE)
 		return true;
 	if (c->tso)
 		return a->load || b->store;
+	if (after == ACQUIRE && b->place == FENCE && a->load)
+		return true;
 	if (before == FULL || after == FULL || before == ACQUIRE || after == RELEASE)
 		return true;
 	return !before_weak && !a->store && b->store && depends(thread, t, earlier, later);

@@ -15,7 +15,8 @@
  *   - both are to the same place,
  *   - the earlier one is a load-acquire, or the later one a store-release,
  *   - either is an exchange with full order (atomic_t.txt: what returns a value; it loads and
- *     stores at once),
+ *     stores at once), or a fence is between them; one of acquire semantics holds back what follows
+ *     it from earlier loads only,
  *   - or the later one is a store that depends on what the earlier one loaded: with another value
  *     the code would not have done it.
  * Everything else may change places: loads with loads, too, although a branch is between them.
@@ -62,7 +63,8 @@ struct order_case {
 	const uint8_t *more[2]; /* bounds of the second area, which may be empty */
 	struct order_place place[ORDER_PLACES];
 	int places;
-	bool tso; /* x86's order: only a store may wait, until behind later loads */
+	bool tso;             /* x86's order: only a store may wait, until behind later loads */
+	unsigned weak_fences; /* bit of a thread: its fences order nothing */
 };
 
 struct order_result {
