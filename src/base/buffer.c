@@ -4,7 +4,7 @@
 void buffer_flush(struct buffer *b)
 {
 	if (b->used)
-		fwrite(b->at, 1, b->used, b->out);
+		fwrite_unlocked(b->at, 1, b->used, b->out);
 	b->used = 0;
 }
 
@@ -12,24 +12,41 @@ void buffer_long(struct buffer *b, const char *text, size_t len)
 {
 	buffer_flush(b);
 	if (len > sizeof(b->at))
-		fwrite(text, 1, len, b->out);
+		fwrite_unlocked(text, 1, len, b->out);
 	else
 		buffer_put(b, text, len);
 }
 
-void buffer_u64(struct buffer *b, uint64_t value)
+/* Two digits at a time, from the last: each division waits for the one before it. */
+static char *put_digits(char *end, uint32_t value, unsigned n)
 {
-	char digit[20], *at = digit + sizeof(digit);
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
 
-	do
-		*--at = '0' + value % 10;
-	while (value /= 10);
-	buffer_put(b, at, digit + sizeof(digit) - at);
+	for (; n > 1; n -= 2, value /= 100)
+		memcpy(end -= 2, pairs + 2 * (value % 100), 2);
+	if (n)
+		*--end = '0' + value;
+	return end;
 }
 
-void buffer_i64(struct buffer *b, int64_t value)
+static unsigned number_of_digits(uint64_t value)
 {
-	if (value < 0)
-		buffer_char(b, '-');
-	buffer_u64(b, value < 0 ? -(uint64_t)value : (uint64_t)value);
+	unsigned n = 1;
+
+	for (; value >= 10000; value /= 10000)
+		n += 4;
+	return n + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
+char *buffer_digits(char *at, uint64_t value)
+{
+	char *end = at + number_of_digits(value), *to = end;
+
+	for (; value >= 100000000; value /= 100000000)
+		to = put_digits(to, value % 100000000, 8);
+	put_digits(to, value, to - at);
+	return end;
 }

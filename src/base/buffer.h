@@ -24,6 +24,20 @@ static inline void buffer_init(struct buffer *b, FILE *out)
 void buffer_flush(struct buffer *b);
 void buffer_long(struct buffer *b, const char *text, size_t len); /* more than there is room for */
 
+/* The place for the next bytes, where so many fit (4096 at most): who writes several pieces there
+ * keeps the place in a register. Then buffer_took() says where they end. */
+static inline char *buffer_room(struct buffer *b, size_t bytes)
+{
+	if (sizeof(b->at) - b->used < bytes)
+		buffer_flush(b);
+	return b->at + b->used;
+}
+
+static inline void buffer_took(struct buffer *b, const char *end)
+{
+	b->used = end - b->at;
+}
+
 static inline void buffer_put(struct buffer *b, const char *text, size_t len)
 {
 	if (len > sizeof(b->at) - b->used) {
@@ -46,7 +60,15 @@ static inline void buffer_text(struct buffer *b, const char *text)
 	buffer_put(b, text, strlen(text));
 }
 
-void buffer_u64(struct buffer *b, uint64_t value); /* decimal */
-void buffer_i64(struct buffer *b, int64_t value);
+/* Decimal; returns the end. */
+#define BUFFER_NUMBER 20 /* bytes at most, with a sign */
+char *buffer_digits(char *at, uint64_t value);
+
+static inline char *buffer_signed(char *at, int64_t value)
+{
+	if (value < 0)
+		*at++ = '-';
+	return buffer_digits(at, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
 
 #endif

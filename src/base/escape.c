@@ -74,18 +74,6 @@ size_t escape_char(const char *name, size_t len, char out[ESCAPE_CHAR])
 	return n;
 }
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* True when one of the eight bytes may need escaping; never false when one does. */
-static bool some_special(uint64_t w)
-{
-	uint64_t quote = w ^ EACH('"'), backslash = w ^ EACH('\\'), del = w ^ EACH(0x7f);
-	uint64_t found =
-		w | (w - EACH(' ')) | (quote - EACH(1)) | (backslash - EACH(1)) | (del - EACH(1));
-
-	return found & EACH(0x80);
-}
-
 size_t escape_plain(const char *name, size_t len)
 {
 	size_t n = 0;
@@ -94,12 +82,12 @@ size_t escape_plain(const char *name, size_t len)
 	len = strnlen(name, len);
 	for (; len - n >= sizeof(w); n += sizeof(w)) {
 		memcpy(&w, name + n, sizeof(w));
-		if (some_special(w))
+		if (escape_some(w))
 			break;
 	}
 	if (len - n < sizeof(w) && len > sizeof(w)) { /* the last bytes, with some seen already */
 		memcpy(&w, name + len - sizeof(w), sizeof(w));
-		if (!some_special(w))
+		if (!escape_some(w))
 			return len;
 	}
 	while (n < len && name[n] >= ' ' && name[n] <= '~' && name[n] != '"' && name[n] != '\\')

@@ -4,7 +4,10 @@
 #ifndef CULPRIT_ESCAPE_H
 #define CULPRIT_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /* Copies `len` bytes of name (stops at the first NUL; len SIZE_MAX: a C string) as printable UTF-8
  * into buf. Control characters (C0, DEL, C1 also when well-formed UTF-8: U+009B is CSI), invalid
@@ -31,6 +34,51 @@ size_t escape_command_char(const char *command, size_t len, char out[ESCAPE_CHAR
 /* Length of the begin of the name that any format may print as it is: ASCII without controls,
  * quotes and backslashes. */
 size_t escape_plain(const char *name, size_t len);
+
+#define ESCAPE_EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* True when one of the eight bytes may need escaping; never false when one does. */
+static inline bool escape_some(uint64_t w)
+{
+	uint64_t quote = w ^ ESCAPE_EACH('"'), backslash = w ^ ESCAPE_EACH('\\');
+	uint64_t del = w ^ ESCAPE_EACH(0x7f), one = ESCAPE_EACH(1);
+
+	return (w | (w - ESCAPE_EACH(' ')) | (quote - one) | (backslash - one) | (del - one)) &
+	       ESCAPE_EACH(0x80);
+}
+
+/* Copies a name of this length that any format may print as it is. False: this one may need
+ * escaping, and what it wrote is worth nothing. */
+static inline bool escape_copy(char *to, const char *name, size_t len)
+{
+	bool some = false;
+	uint64_t w;
+
+	for (size_t n = 0; len - n >= sizeof(w); n += sizeof(w)) {
+		memcpy(&w, name + n, sizeof(w));
+		memcpy(to + n, &w, sizeof(w));
+		some |= escape_some(w);
+	}
+	if (len >= sizeof(w)) { /* the last bytes, with some seen already */
+		memcpy(&w, name + len - sizeof(w), sizeof(w));
+		memcpy(to + len - sizeof(w), &w, sizeof(w));
+	} else if (len >= sizeof(w) / 2) {
+		uint32_t first, last;
+
+		memcpy(&first, name, sizeof(first));
+		memcpy(&last, name + len - sizeof(last), sizeof(last));
+		memcpy(to, &first, sizeof(first));
+		memcpy(to + len - sizeof(last), &last, sizeof(last));
+		w = (uint64_t)first << 32 | last;
+	} else {
+		w = ESCAPE_EACH(' ');
+		for (size_t n = 0; n < len; n++) {
+			to[n] = name[n];
+			w = w << 8 | (unsigned char)name[n];
+		}
+	}
+	return !some && !escape_some(w);
+}
 
 /* Number of terminal columns of printable UTF-8, one per code point (combining and wide characters
  * are not handled apart). */

@@ -19,25 +19,48 @@ static uint32_t level_bit(const struct json *j)
 	return j->depth ? UINT32_C(1) << (j->depth - 1) : 0;
 }
 
-static void newline(struct json *j)
+/* Bytes of what stands before a key, and of a value that is no text. */
+#define BEFORE_KEY  (2 * DEPTH_MAX + 2)
+#define PLAIN_VALUE 32
+#define TEXT_SHORT  1024
+
+static char *newline(const struct json *j, char *at)
 {
-	buffer_char(j->to, '\n');
-	for (unsigned i = 0; i < j->depth; i++)
-		buffer_put(j->to, "  ", 2);
+	*at++ = '\n';
+	memset(at, ' ', 2 * j->depth);
+	return at + 2 * j->depth;
 }
 
-static void quote(struct json *j)
+static char *quote(const struct json *j, char *at)
 {
-	buffer_put(j->to, "\"\"", j->cell ? 2 : 1);
+	*at++ = '"';
+	if (j->cell)
+		*at++ = '"';
+	return at;
+}
+
+/* Writes a text that is short and needs no escaping, as nearly all do, at a place with room for it
+ * and its quotes. NULL: it is none. */
+static inline char *quoted_plain(const struct json *j, char *at, const char *text, size_t len)
+{
+	if (len > TEXT_SHORT)
+		return NULL;
+	at = quote(j, at);
+	return escape_copy(at, text, len) ? quote(j, at + len) : NULL;
+}
+
+static void put_quote(struct json *j)
+{
+	buffer_took(j->to, quote(j, buffer_room(j->to, 2)));
 }
 
 /* names: a backslash becomes two. */
-static void quoted(struct json *j, const char *text, size_t len, bool names)
+static void quoted_any(struct json *j, const char *text, size_t len, bool names)
 {
 	char piece[ESCAPE_CHAR];
 	size_t used;
 
-	quote(j);
+	put_quote(j);
 	for (;; text += used, len -= used) {
 		used = escape_plain(text, len);
 		buffer_put(j->to, text, used);
@@ -50,41 +73,68 @@ static void quoted(struct json *j, const char *text, size_t len, bool names)
 			if (*c == '"' || *c == '\\')
 				buffer_char(j->to, '\\');
 			if (*c == '"')
-				quote(j);
+				put_quote(j);
 			else
 				buffer_char(j->to, *c);
 		}
 	}
-	quote(j);
+	put_quote(j);
 }
 
-/* Prints everything before a value: comma, line, key. */
-static void lead(struct json *j, const char *key)
+static void quoted(struct json *j, const char *text, size_t len, bool names)
 {
+	size_t n = strnlen(text, len);
+	char *end = quoted_plain(j, buffer_room(j->to, TEXT_SHORT + 4), text, n);
+
+	if (end)
+		buffer_took(j->to, end);
+	else
+		quoted_any(j, text, len, names);
+}
+
+/* Writes everything before a value: comma, line, key. Returns the place of the value, with room for
+ * one that is no text. */
+static char *lead(struct json *j, const char *key)
+{
+	char *at = buffer_room(j->to, BEFORE_KEY + TEXT_SHORT + 4 + PLAIN_VALUE), *end;
 	uint32_t bit = level_bit(j);
 	bool object = bit && !(j->array & bit);
 
 	assert(object == !!key);
 	if (j->some & bit)
-		buffer_char(j->to, ',');
+		*at++ = ',';
 	if (bit && !(j->flat & bit))
-		newline(j);
+		at = newline(j, at);
 	else if (j->some & bit)
-		buffer_char(j->to, ' ');
+		*at++ = ' ';
 	j->some |= bit;
-	if (object) {
-		quoted(j, key, SIZE_MAX, true);
-		buffer_put(j->to, ": ", 2);
+	if (!object)
+		return at;
+	end = quoted_plain(j, at, key, strlen(key));
+	if (!end) {
+		buffer_took(j->to, at);
+		quoted_any(j, key, SIZE_MAX, true);
+		end = buffer_room(j->to, 2 + PLAIN_VALUE);
 	}
+	*end++ = ':';
+	*end++ = ' ';
+	return end;
+}
+
+static void lead_text(struct json *j, const char *key)
+{
+	buffer_took(j->to, lead(j, key));
 }
 
 static void level_open(struct json *j, const char *key, bool array, bool flat)
 {
 	uint32_t bit;
+	char *at;
 
 	assert(j->depth < DEPTH_MAX);
-	lead(j, key);
-	buffer_char(j->to, array ? '[' : '{');
+	at = lead(j, key);
+	*at++ = array ? '[' : '{';
+	buffer_took(j->to, at);
 	flat = flat || (j->flat & level_bit(j));
 	j->depth++;
 	bit = level_bit(j);
@@ -130,17 +180,18 @@ void json_array_flat(struct json *j, const char *key)
 
 void json_end(struct json *j)
 {
+	char *at = buffer_room(j->to, BEFORE_KEY + 2);
 	uint32_t bit = level_bit(j);
 
 	assert(j->depth);
 	j->depth--;
 	if ((j->some & bit) && !(j->flat & bit))
-		newline(j);
-	buffer_char(j->to, j->array & bit ? ']' : '}');
-	if (j->depth || j->cell)
-		return;
-	buffer_char(j->to, '\n');
-	if (j->to == &j->own)
+		at = newline(j, at);
+	*at++ = j->array & bit ? ']' : '}';
+	if (!j->depth && !j->cell)
+		*at++ = '\n';
+	buffer_took(j->to, at);
+	if (!j->depth && j->to == &j->own)
 		buffer_flush(j->to);
 }
 
@@ -155,7 +206,7 @@ void json_string_n(struct json *j, const char *key, const char *value, size_t le
 		json_null(j, key);
 		return;
 	}
-	lead(j, key);
+	lead_text(j, key);
 	quoted(j, value, len, true);
 }
 
@@ -165,20 +216,18 @@ void json_command(struct json *j, const char *key, const char *value)
 		json_null(j, key);
 		return;
 	}
-	lead(j, key);
+	lead_text(j, key);
 	quoted(j, value, SIZE_MAX, false);
 }
 
 void json_u64(struct json *j, const char *key, uint64_t value)
 {
-	lead(j, key);
-	buffer_u64(j->to, value);
+	buffer_took(j->to, buffer_digits(lead(j, key), value));
 }
 
 void json_i64(struct json *j, const char *key, int64_t value)
 {
-	lead(j, key);
-	buffer_i64(j->to, value);
+	buffer_took(j->to, buffer_signed(lead(j, key), value));
 }
 
 void json_double(struct json *j, const char *key, double value, int decimals)
@@ -189,19 +238,28 @@ void json_double(struct json *j, const char *key, double value, int decimals)
 		json_null(j, key);
 		return;
 	}
-	lead(j, key);
+	lead_text(j, key);
 	snprintf(text, sizeof(text), "%.*f", decimals, value);
 	buffer_text(j->to, text);
 }
 
+static void put_word(struct json *j, const char *key, const char *word, size_t len)
+{
+	char *at = lead(j, key);
+
+	memcpy(at, word, len);
+	buffer_took(j->to, at + len);
+}
+
 void json_bool(struct json *j, const char *key, bool value)
 {
-	lead(j, key);
-	buffer_text(j->to, value ? "true" : "false");
+	if (value)
+		put_word(j, key, "true", 4);
+	else
+		put_word(j, key, "false", 5);
 }
 
 void json_null(struct json *j, const char *key)
 {
-	lead(j, key);
-	buffer_put(j->to, "null", 4);
+	put_word(j, key, "null", 4);
 }

@@ -18,13 +18,40 @@ static void write_pieces(struct json *j, const char *key, const struct line *l)
 
 /* ---- csv ---- */
 
+#define TEXT_SHORT 1024
+
+static bool is_formula(char first)
+{
+	return first == '=' || first == '+' || first == '-' || first == '@';
+}
+
+/* Writes a text that is short and needs no escaping, as nearly all do. False: it is none. */
+static bool csv_plain(const char *name, struct buffer *to)
+{
+	size_t len = strlen(name);
+	char *at;
+
+	if (len > TEXT_SHORT || is_formula(*name))
+		return false;
+	at = buffer_room(to, len + 2);
+	*at++ = '"';
+	if (!escape_copy(at, name, len))
+		return false;
+	at += len;
+	*at++ = '"';
+	buffer_took(to, at);
+	return true;
+}
+
 static void csv_name(const char *name, struct buffer *to)
 {
 	char piece[ESCAPE_CHAR];
 	size_t used;
 
+	if (csv_plain(name, to))
+		return;
 	buffer_char(to, '"');
-	if (*name && strchr("=+-@", *name)) {
+	if (is_formula(*name)) {
 		snprintf(piece, sizeof(piece), "\\x%02x", *name++);
 		buffer_text(to, piece);
 	}
@@ -61,7 +88,8 @@ static void csv_cell(const struct line *l, const struct line_column *c, struct b
 		break;
 	case LINE_NUMBER:
 		if (line_number(l, c) != LINE_UNKNOWN)
-			buffer_i64(to, line_number(l, c));
+			buffer_took(to, buffer_signed(buffer_room(to, BUFFER_NUMBER),
+						      line_number(l, c)));
 		break;
 	case LINE_FLAG:
 		if (line_number(l, c) != LINE_UNKNOWN)
@@ -93,7 +121,7 @@ int render_csv(const struct view *view, uint32_t index, const struct account *ac
 	}
 	buffer_char(&to, '\n');
 	buffer_flush(&to);
-	return ferror(out) ? -EIO : 0;
+	return ferror_unlocked(out) ? -EIO : 0;
 }
 
 /* ---- jsonl ---- */
@@ -118,5 +146,5 @@ int render_jsonl(const struct view *view, uint32_t index, const struct account *
 		else
 			json_i64(&j, c->name, line_number(&l, c));
 	json_end(&j);
-	return ferror(out) ? -EIO : 0;
+	return ferror_unlocked(out) ? -EIO : 0;
 }

@@ -417,10 +417,38 @@ static void test_shell(void **state)
 	assert_null(shell_quote("", buf, 2));
 }
 
+/* Names of all short lengths, with each byte at each place: only what escape_char leaves as it is
+ * may be copied, and then as it is, without a byte before or behind it. */
+static void test_copies_plain_names(void **state)
+{
+	char name[26], to[28], piece[ESCAPE_CHAR];
+
+	(void)state;
+	for (size_t len = 0; len < sizeof(name); len++) {
+		memset(name, 'a', sizeof(name));
+		memset(to, '.', sizeof(to));
+		assert_true(escape_copy(to + 1, name, len));
+		assert_memory_equal(to + 1, name, len);
+		assert_int_equal(to[0], '.');
+		assert_int_equal(to[len + 1], '.');
+		for (size_t at = 0; at < len; at++)
+			for (int byte = 1; byte < 256; byte++) {
+				bool plain = byte < 0x80 && byte != '"';
+
+				name[at] = byte;
+				escape_char(name + at, 1, piece);
+				plain &= piece[0] == (char)byte && !piece[1];
+				assert_int_equal(escape_copy(to, name, len), plain);
+				name[at] = 'a';
+			}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shell),
+		cmocka_unit_test(test_copies_plain_names),
 		cmocka_unit_test(test_escapes),
 		cmocka_unit_test(test_length_bounds_the_name),
 		cmocka_unit_test(test_cuts_at_whole_characters),

@@ -8,12 +8,14 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -400,6 +402,34 @@ static void test_iso_time(void **state)
 	}
 }
 
+static void check_digits(int64_t value)
+{
+	char text[2 * BUFFER_NUMBER], expected[2 * BUFFER_NUMBER];
+
+	*buffer_digits(text, value) = '\0';
+	snprintf(expected, sizeof(expected), "%" PRIu64, (uint64_t)value);
+	assert_string_equal(text, expected);
+	*buffer_signed(text, value) = '\0';
+	snprintf(expected, sizeof(expected), "%" PRId64, value);
+	assert_string_equal(text, expected);
+	assert_in_range(strlen(text), 1, BUFFER_NUMBER);
+}
+
+static void test_digits(void **state)
+{
+	(void)state;
+	for (uint64_t power = 1; power <= UINT64_MAX / 10; power *= 10)
+		for (uint64_t value = power - 1; value <= power + 1; value++) {
+			check_digits(value);
+			check_digits(9 * value);
+			check_digits(-value);
+			check_digits(12345678901234567890u / power);
+		}
+	check_digits(INT64_MAX);
+	check_digits(INT64_MIN);
+	check_digits(UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_format_count),
 		cmocka_unit_test(test_format_percent),
 		cmocka_unit_test(test_iso_time),
+		cmocka_unit_test(test_digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
