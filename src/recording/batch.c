@@ -211,8 +211,8 @@ static void get_half(struct record *to, const void *from)
 	memcpy(&to->seq, (const char *)from + HALF, sizeof(to->seq));
 }
 
-bool batch_next(const struct batch *b, struct batch_at *at, struct event *e, struct record *record,
-		uint32_t *k)
+bool batch_next(const struct batch *b, struct batch_at *at, uint32_t limit, struct event *e,
+		struct record *record, uint32_t *k)
 {
 	const struct batch_block *block = &b->block[at->block - 1];
 	const struct head *head;
@@ -225,6 +225,8 @@ bool batch_next(const struct batch *b, struct batch_at *at, struct event *e, str
 		block = &b->block[at->block - 1];
 	}
 	head = (const void *)((const char *)block->data + at->offset);
+	if (head->k >= limit)
+		return false;
 	data = head + 1;
 	at->offset += head->bytes;
 	*k = head->k;

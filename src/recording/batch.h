@@ -69,8 +69,8 @@ void batch_sort(struct batch *b); /* the active lanes, when it is full */
 
 /* Reads the next event of a lane, from its `first` on. The event points into the batch or to
  * *record, which begins as zeros and is the caller's. *k: which of the batch's it is. False: there
- * are no more. */
-bool batch_next(const struct batch *b, struct batch_at *at, struct event *e, struct record *record,
-		uint32_t *k);
+ * are no more before this one of the batch's. */
+bool batch_next(const struct batch *b, struct batch_at *at, uint32_t limit, struct event *e,
+		struct record *record, uint32_t *k);
 
 #endif

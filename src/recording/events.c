@@ -11,14 +11,20 @@
 #define THREADS_MOST 8
 #define BYTES_SHORT  (256 << 10) /* bytes of a file that is read before threads would have begun */
 #define LINES_MOST   (4 << 20)   /* bytes of lines of all lanes; each may have one more line */
+#define ROUND_EVENTS 4096        /* lines of so many are made while those before them are written */
 
-/* The lines of a lane in the batch in hand. */
+/* The lines of a lane in the batch in hand: its task makes them, and the owner of the crew writes
+ * those of the round before. */
 struct lane_lines {
 	FILE *file;        /* stream that writes to `text`, at once */
-	struct bytes text; /* lines that have not been written, but for the first `given` bytes */
+	struct bytes text; /* lines of this round */
+	uint64_t before;   /* bytes of the lines before these in the batch */
+	uint32_t done;     /* events of the batch before this one are joined */
+	/* lines made before that are to be written, but for the first `given` bytes */
+	struct bytes ready;
 	size_t given;
-	uint64_t before; /* bytes of the lines before these */
-	uint32_t done;   /* events of the batch before this one are joined */
+	uint64_t written; /* bytes of the lines of their batch that are */
+	uint32_t upto;    /* events of their batch before this one have their lines here */
 };
 
 /* The batch in hand, for the tasks of its lanes. They touch nothing of the recording, to which the
@@ -28,8 +34,12 @@ struct sharing {
 	struct batch *batch;
 	const struct line_writer *line; /* NULL: no lines */
 	struct lane_lines *lines;
-	uint32_t written; /* events of the batch whose lines are */
-	bool begun;       /* a line has been written */
+	uint32_t limit;       /* events of the batch before this one are in this round */
+	struct batch *behind; /* the batch of the lines that are ready; NULL: none are */
+	uint32_t written;     /* events of it whose lines are */
+	bool begun;           /* a line has been written */
+	uint32_t nlanes;
+	int error; /* -errno of the lines, which ended then */
 };
 
 int reader_begin(struct recording *r)
@@ -82,7 +92,8 @@ static struct batch *next_batch(struct recording *r)
 		if (r->waits) {
 			reader_take_chunk(r);
 		} else if (r->over) {
-			batch_clear(&r->batch[!r->hand], 0);
+			r->taken = r->batch[!r->hand].n;
+			r->hand = !r->hand; /* the next call comes to the empty one again */
 			return NULL;
 		}
 		reader_fill(r, b);
@@ -111,7 +122,7 @@ static const struct account *take_one(struct recording *r, uint32_t *index)
 		const struct account *a;
 		struct event e;
 
-		if (!batch_next(b, &b->lane[lane].first, &e, &r->joined, &k))
+		if (!batch_next(b, &b->lane[lane].first, UINT32_MAX, &e, &r->joined, &k))
 			continue;
 		a = session_feed(r->session, &e);
 		if (a) {
@@ -155,9 +166,9 @@ static void take_lane(void *sharing, uint32_t i)
 	while (!is_full(b, lines)) {
 		const struct account *a;
 
-		if (!batch_next(b, &b->lane[lane].first, &e, &record, &k)) {
+		if (!batch_next(b, &b->lane[lane].first, s->limit, &e, &record, &k)) {
 			if (lines)
-				lines->done = UINT32_MAX;
+				lines->done = s->limit;
 			return;
 		}
 		a = session_feed_apart(s->session, &e, b->place + k);
@@ -178,10 +189,10 @@ static ssize_t keep_text(void *lines, const char *text, size_t len)
 	return l->text.failed ? 0 : len;
 }
 
-/* 0 or -ENOMEM. */
+/* Begins a batch. 0 or -ENOMEM. */
 static int begin_lines(struct sharing *s)
 {
-	for (uint32_t i = 0; i < s->batch->nactive; i++) {
+	for (uint32_t i = 0; s->lines && i < s->batch->nactive; i++) {
 		struct lane_lines *l = &s->lines[s->batch->active[i]];
 
 		if (!l->file) {
@@ -189,99 +200,150 @@ static int begin_lines(struct sharing *s)
 			if (!l->file || setvbuf(l->file, NULL, _IONBF, 0))
 				return -ENOMEM;
 		}
-		l->text.len = l->given = l->before = l->done = 0;
+		l->before = l->done = 0;
 	}
-	s->written = 0;
 	return 0;
 }
 
-static void drop_given(struct lane_lines *l)
+/* Makes the lines that a round has made ready. 0 or -ENOMEM. */
+static int turn_lines(struct sharing *s)
 {
-	l->text.len -= l->given;
-	if (l->given && l->text.len)
-		memmove(l->text.at, l->text.at + l->given, l->text.len);
-	l->before += l->given;
-	l->given = 0;
+	bool first = s->behind != s->batch;
+
+	for (uint32_t i = 0; s->lines && i < s->batch->nactive; i++) {
+		struct lane_lines *l = &s->lines[s->batch->active[i]];
+		size_t left = l->ready.len - l->given;
+		struct bytes text = l->text;
+
+		if (text.failed)
+			return -ENOMEM;
+		l->before += text.len;
+		l->upto = l->done;
+		if (first)
+			l->written = 0;
+		if (left) { /* another lane had more lines than there was room for */
+			memmove(l->ready.at, l->ready.at + l->given, left);
+			l->ready.len = left;
+			put_raw(&l->ready, text.at, text.len);
+			if (l->ready.failed)
+				return -ENOMEM;
+		} else {
+			l->text = l->ready;
+			l->ready = text;
+		}
+		l->text.len = l->given = 0;
+	}
+	if (first)
+		s->written = 0;
+	s->behind = s->batch;
+	return 0;
 }
 
-/* Writes the lines of all lanes in the order of their hiccups, up to the first that is not there
- * yet. */
+/* Writes the lines that are ready, of all lanes in the order of their hiccups, up to the first that
+ * is not there yet. 0 or -errno. */
 static int write_lines(struct sharing *s, FILE *out)
 {
-	const struct batch *b = s->batch;
+	const struct batch *b = s->behind;
 
-	for (uint32_t i = 0; i < b->nactive; i++)
-		if (s->lines[b->active[i]].text.failed)
-			return -ENOMEM;
-	for (; s->written < b->n; s->written++) {
+	for (; s->lines && b && s->written < b->n; s->written++) {
 		struct lane_lines *l = &s->lines[b->order[s->written]];
 		uint64_t len = b->line[s->written];
 
-		if (s->written >= l->done)
+		if (s->written >= l->upto)
 			break;
-		if (len <= l->before + l->given)
+		if (len <= l->written)
 			continue;
-		len -= l->before + l->given;
+		len -= l->written;
 		if (!s->begun)
 			s->line->begin(s->line->ctx);
 		s->begun = true;
-		if (fwrite(l->text.at + l->given, len, 1, out) != 1)
+		if (fwrite_unlocked(l->ready.at + l->given, len, 1, out) != 1)
 			return errno ? -errno : -EIO;
 		l->given += len;
+		l->written += len;
 	}
-	for (uint32_t i = 0; i < b->nactive; i++)
-		drop_given(&s->lines[b->active[i]]);
 	return 0;
 }
 
-static void end_lines(struct sharing *s, uint32_t n)
+static void end_lines(struct sharing *s)
 {
-	for (uint32_t i = 0; s->lines && i < n; i++) {
+	for (uint32_t i = 0; s->lines && i < s->nlanes; i++) {
 		if (s->lines[i].file)
 			fclose(s->lines[i].file);
 		free(s->lines[i].text.at);
+		free(s->lines[i].ready.at);
 	}
 	free(s->lines);
 	s->lines = NULL;
+}
+
+/* Gives the lines up after an error: what is left of the batch is joined without. */
+static void check_lines(struct sharing *s, int err)
+{
+	if (!err)
+		return;
+	end_lines(s);
+	s->limit = 0;
+	s->error = err;
+}
+
+/* True when all events of the round are joined. */
+static bool is_through(const struct sharing *s)
+{
+	for (uint32_t i = 0; s->lines && i < s->batch->nactive; i++)
+		if (s->lines[s->batch->active[i]].done < s->limit)
+			return false;
+	return true;
+}
+
+/* Joins the batch, while the next one is read and the lines of each round before are written. */
+static void read_batch(struct recording *r, struct sharing *s, FILE *out)
+{
+	bool ahead = false;
+	int err;
+
+	s->limit = 0;
+	check_lines(s, begin_lines(s));
+	while (!ahead || s->limit < s->batch->n || !is_through(s)) {
+		if (!s->lines)
+			s->limit = UINT32_MAX;
+		else if (is_through(s))
+			s->limit += ROUND_EVENTS;
+		crew_begin(r->crew, s->batch->nactive, take_lane, s);
+		err = write_lines(s, out);
+		if (!ahead)
+			reader_fill(r, &r->batch[!r->hand]);
+		ahead = true;
+		crew_end(r->crew);
+		check_lines(s, err ? err : turn_lines(s));
+	}
 }
 
 /* Joins all that is left, and writes lines until that fails. */
 static int read_all(struct recording *r, struct sharing *s, FILE *out)
 {
 	uint32_t index;
-	int err = 0;
 
 	while (take_one(r, &index))
 		;
 	crew_end(r->crew);
 	while ((s->batch = next_batch(r))) {
-		if (s->lines && (err = begin_lines(s)))
-			end_lines(s, r->view->ncpus);
-		crew_begin(r->crew, s->batch->nactive, take_lane, s);
-		reader_fill(r, &r->batch[!r->hand]);
-		crew_end(r->crew);
-		while (s->lines) {
-			if ((err = write_lines(s, out)))
-				end_lines(s, r->view->ncpus);
-			else if (s->written == s->batch->n)
-				break;
-			crew_begin(r->crew, s->batch->nactive, take_lane, s);
-			crew_end(r->crew);
-		}
+		read_batch(r, s, out);
 		session_meet(r->session);
 	}
-	return err;
+	check_lines(s, write_lines(s, out));
+	return s->error;
 }
 
 int recording_lines(struct recording *r, const struct line_writer *line, FILE *out)
 {
-	struct sharing s = {.session = r->session, .line = line};
+	struct sharing s = {.session = r->session, .line = line, .nlanes = r->view->ncpus};
 	int err = -ENOMEM;
 
-	s.lines = calloc(r->view->ncpus, sizeof(*s.lines));
+	s.lines = calloc(s.nlanes, sizeof(*s.lines));
 	if (s.lines)
 		err = read_all(r, &s, out);
-	end_lines(&s, r->view->ncpus);
+	end_lines(&s);
 	return err;
 }
 
