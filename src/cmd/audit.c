@@ -25,7 +25,7 @@ struct options {
 	struct output output; /* only the file is used */
 	const char *root;
 	bool deep, script, facts, redact;
-	bool words, ansible, profile;
+	bool words, ansible, service, profile;
 	const char *tuned; /* the directory of a profile */
 	uint64_t memory;
 	struct redact *names; /* with redact */
@@ -49,15 +49,18 @@ static const struct opt audit_opts[] = {
 	 "it",
 	 FIELD(script), .excludes = "format", .why = "prints a shell script"},
 	{0, "kernel-words", NULL, "print the boot parameters that are needed, in one line",
-	 FIELD(words), .excludes = "format,script,tuned,ansible,performance-profile",
+	 FIELD(words), .excludes = "format,script,tuned,ansible,service,performance-profile",
 	 .why = "prints one line"},
 	{0, "tuned", "DIR",
 	 "write the fixes into DIR as a tuned profile: tuned.conf and script.sh. This and the next "
-	 "two leave out what names a process or an interrupt by its number",
-	 FIELD(tuned), output_set_file, .excludes = "format,script,output,ansible",
+	 "three leave out what names a process or an interrupt by its number",
+	 FIELD(tuned), output_set_file, .excludes = "format,script,output,ansible,service",
 	 .why = "writes two files"},
 	{0, "ansible", NULL, "print the fixes as an Ansible playbook", FIELD(ansible),
 	 .excludes = "format,script,performance-profile", .why = "prints a playbook"},
+	{0, "service", NULL, "print the fixes as a systemd unit that does them at each boot",
+	 FIELD(service), .excludes = "format,script,ansible,performance-profile",
+	 .why = "prints a unit"},
 	{0, "performance-profile", NULL,
 	 "print a PerformanceProfile for Kubernetes' node tuning operator", FIELD(profile),
 	 .excludes = "format,script,tuned", .why = "prints an object of Kubernetes"},
@@ -146,6 +149,7 @@ static int print(struct options *o, const struct view *v)
 	      : o->script  ? render_audit_script(v, &r, out)
 	      : o->words   ? render_kernel_words(v, out)
 	      : o->ansible ? render_ansible(v, out)
+	      : o->service ? render_service(v, out)
 	      : o->profile ? render_performance_profile(v, out)
 			   : audit_formats[o->format].write(v, &r, out);
 	if (err || fflush(out) || ferror(out))

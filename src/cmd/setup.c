@@ -12,13 +12,19 @@
 
 const struct opt setup_opts[] = {
 	{0, "tuned", "DIR",
-	 "also write what was kept into DIR as a tuned profile. This and the next two leave out "
+	 "also write what was kept into DIR as a tuned profile. This and the next three leave out "
 	 "what names a process or an interrupt by its number",
 	 offsetof(struct setup_files, tuned), output_set_file},
 	{0, "ansible", "FILE", "also write it as an Ansible playbook",
 	 offsetof(struct setup_files, ansible), output_set_file},
+	{0, "service", "FILE", "also write it as a systemd unit that does it at each boot",
+	 offsetof(struct setup_files, service), output_set_file},
 	{0, "sysctl", "FILE", "also write what is a sysctl, for /etc/sysctl.d",
 	 offsetof(struct setup_files, sysctl), output_set_file},
+	{0, "performance-profile", "FILE",
+	 "also write a PerformanceProfile for Kubernetes' node tuning operator: its lists of CPUs, "
+	 "and the boot parameters; the rest is named in comments",
+	 offsetof(struct setup_files, profile), output_set_file},
 	{0, "kernel-words", "FILE", "also write the boot parameters that the audit asks for",
 	 offsetof(struct setup_files, words), output_set_file},
 	{0},
@@ -77,7 +83,7 @@ int setup_tuned(const char *dir, const struct view *v)
 
 int setup_check(const struct setup_files *f)
 {
-	const char *const path[] = {f->ansible, f->sysctl, f->words};
+	const char *const path[] = {f->ansible, f->service, f->sysctl, f->profile, f->words};
 
 	if (f->tuned && check_dir(f->tuned))
 		return -1;
@@ -99,7 +105,9 @@ int setup_files(const struct setup_files *f, const struct view *v)
 		const char *path;
 		int (*write)(const struct view *v, FILE *out);
 	} files[] = {{f->ansible, render_ansible},
+		     {f->service, render_service},
 		     {f->sysctl, render_sysctl},
+		     {f->profile, render_performance_profile},
 		     {f->words, render_kernel_words}};
 
 	int err = f->tuned ? setup_tuned(f->tuned, v) : 0;

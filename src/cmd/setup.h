@@ -9,7 +9,7 @@
 /* Those that were asked for; NULL: not this one. */
 struct setup_files {
 	const char *tuned; /* directory of tuned.conf and script.sh */
-	const char *ansible, *sysctl, *words;
+	const char *ansible, *service, *sysctl, *profile, *words;
 };
 extern const struct opt setup_opts[];
 

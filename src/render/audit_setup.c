@@ -65,7 +65,8 @@ enum fix_form finding_form(const struct finding *f)
 	if (f->level < FINDING_WARN || !f->known || !at || !*at || f->fix_kind != FIX_COMMAND ||
 	    !printable(at))
 		return FIX_OTHER;
-	if (strstr(at, "/proc/irq/") || (strstr(at, "taskset -pc ") && !strstr(at, "$(")))
+	if ((strstr(at, "/proc/irq/") && !strstr(at, "/proc/irq/default_")) ||
+	    (strstr(at, "taskset -pc ") && !strstr(at, "$(")))
 		return FIX_NUMBERED;
 	while (*at)
 		if (!setting_next(&at, &s))
@@ -94,7 +95,8 @@ static const char *left_out(const struct finding *f, enum setup_of of)
 		return NULL;
 	switch (finding_form(f)) {
 	case FIX_NUMBERED: /* the other objects have rules for all interrupts and threads */
-		return of == SETUP_SYSCTL || (of == SETUP_ANSIBLE && !strstr(f->fix, "/proc/irq/"))
+		return of == SETUP_SYSCTL || of == SETUP_SERVICE ||
+				       (of == SETUP_ANSIBLE && !strstr(f->fix, "/proc/irq/"))
 			       ? "as numbers differ from boot to boot"
 			       : NULL;
 	case FIX_SETTINGS:

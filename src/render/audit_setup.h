@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The fixes of an audit in the forms that keep them over boots and on many machines: a tuned
- * profile, an Ansible playbook, a PerformanceProfile of Kubernetes' node tuning operator, and the
- * boot parameters alone. Warnings and failures only.
+ * profile, an Ansible playbook, a unit of systemd, a PerformanceProfile of Kubernetes' node tuning
+ * operator, and the boot parameters alone. Warnings and failures only.
  *
  * What names a process or an interrupt by its number means another one after a boot or on another
  * machine, so none of these forms holds such a command (numbered below). */
@@ -38,6 +38,7 @@ int render_kernel_words(const struct view *v, FILE *out); /* one line; nothing i
 /* Settings of /proc/sys alone, in the form of sysctl.d(5); the rest is named in comments. */
 int render_sysctl(const struct view *v, FILE *out);
 int render_performance_profile(const struct view *v, FILE *out);
+int render_service(const struct view *v, FILE *out); /* a unit of systemd */
 int render_ansible(const struct view *v, FILE *out);
 int render_tuned_conf(const struct view *v, FILE *out);
 int render_tuned_script(const struct view *v, FILE *out); /* script.sh of that profile */
@@ -50,6 +51,7 @@ enum setup_of {
 	SETUP_TUNED,
 	SETUP_PROFILE, /* PerformanceProfile */
 	SETUP_SYSCTL,
+	SETUP_SERVICE,
 };
 
 /* Comments that name boot parameters in force that stand in the way, and the findings whose fixes

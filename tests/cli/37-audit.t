@@ -488,6 +488,7 @@ else:
         root.put("proc/sys/kernel/soft_watchdog", "1\n")
         root.put("proc/sys/kernel/watchdog_cpumask", "0-3\n")
         root.put("sys/devices/virtual/workqueue/cpumask", "f\n")
+        root.put("proc/irq/default_smp_affinity", "f\n")
         root.task(77, "kauditd", KTHREAD, 3, "0-3")
         root.put("sys/class/net/$(touch x);`id`{{ 7 * 7 }}/queues/rx-0/rps_cpus", "8\n")
         rows = {i: f for i, f in findings(root.audit("-f", "json"), "forms").items()
@@ -514,10 +515,17 @@ else:
                 "tuned: each part goes to a plugin that it has")
         else:
             skip("tuned's own reader", "its package is not there (make check fetches it)")
+        unit = root.audit("--service").out
+        starts = re.findall(r'^ExecStart=-/bin/sh -c "(.*)"$', unit, re.M)
+        plain = [re.sub(r'\\(["\\])|([%$])\2', lambda m: m[1] or m[2], s) for s in starts]
+        is_(plain, [rows[i]["fix"] for i in rows if i not in ("kthreads", "tsc")
+                    and rows[i]["fix_kind"] == "command"],
+            "a unit of systemd has each command, quoted as systemd reads it")
         syntax = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True)
         begin, end = script.split("stop() {")
         ok(syntax.returncode == 0 and rows["rps"]["fix"] in begin and rows["rps"]["undo"] in end
-           and "smp_affinity" not in script and "watchdog" not in script,
+           and rows["irq_default"]["fix"] in begin and "_list" not in script
+           and "watchdog" not in script,
            "tuned: its script does and undoes the rest", script, syntax.stderr)
         is_(os.stat(os.path.join(root.path, "profile/script.sh")).st_mode & 0o111, 0o111,
             "tuned: its script can be run")
@@ -540,8 +548,8 @@ else:
         # For threads tuned has a plugin, also the operator's tuned.
         is_([re.findall("^# not in here, as (.*)$", text, re.M) for text in texts],
             [[person], ["numbers differ from boot to boot: kthreads", person],
-             ["this object has no field for it: " + i for i in ("rps", "unbound_work",
-                                                                "softlockup")] + [person]],
+             ["this object has no field for it: " + i
+              for i in ("irq_default", "rps", "unbound_work", "softlockup")] + [person]],
             "each says what it leaves out")
         r = root.audit("--tuned", os.path.join(root.path, "profile"))
         ok(r.rc == 1 and "holds a profile already" in r.err and len(r.err.splitlines()) == 1,
