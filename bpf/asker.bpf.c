@@ -30,7 +30,7 @@ static __always_inline struct cpu_state *asked_target(__u32 cpu)
 {
 	struct cpu_state *c = gate ? state_of_cpu(cpu) : NULL;
 
-	return c && (!watching || c->active) ? c : NULL;
+	return c && (!WATCHING || c->active) ? c : NULL;
 }
 
 /* Threads that run deferred softirqs. The end of an interrupt, or the raiser of a softirq, wakes
@@ -288,7 +288,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	__u32 cpu = task->wake_cpu;
 	struct request q = {wake_key(task->pid), 0, task, cpu, asked_target(cpu)};
 
-	if (!q.target && !(watching && gate && is_watched(task)))
+	if (!q.target && !(WATCHING && gate && is_watched(task)))
 		return 0;
 	if (!is_asleep(task))
 		return 0;
@@ -304,7 +304,7 @@ int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 {
 	struct asker_key key = wake_key(task->pid);
 
-	if (!watching && asked_target(task->wake_cpu) && !asked_target(dest_cpu))
+	if (!WATCHING && asked_target(task->wake_cpu) && !asked_target(dest_cpu))
 		forget_note(&key);
 	return 0;
 }

@@ -62,7 +62,8 @@ int BPF_PROG(softirq_entry, unsigned int vec)
 	if (!c)
 		return 0;
 	c->own.mark[LEVEL_SOFTIRQ] = 0;
-	c->own.began[LEVEL_SOFTIRQ] = inner_records(c, LEVEL_SOFTIRQ);
+	if (!SUMMING)
+		c->own.began[LEVEL_SOFTIRQ] = inner_records(c, LEVEL_SOFTIRQ);
 	c->softirq.id = vec;
 	c->softirq.start_ns = clock_at(c, LEVEL_SOFTIRQ);
 	if (SUMMING)

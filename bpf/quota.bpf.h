@@ -6,17 +6,7 @@
 #define CULPRIT_QUOTA_BPF_H
 
 #include "trace.bpf.h"
-
-/* A watched thread that is ready to run. */
-struct wait {
-	__u64 since_ns;
-	__u64 here_ns; /* since when it waits on this CPU */
-	__u32 cpu;     /* CPU where it waits; it may run on another */
-	__u32 kind;    /* WATCH_IN_PREEMPTED, WATCH_IN_WOKEN */
-	__u64 queue;   /* the group's queue on this CPU, and its throttled_clock_self_time at the
-			  begin */
-	__u64 throttled_ns;
-};
+#include "wait.bpf.h"
 
 /* When the quota of a group was used up last on a CPU, by the group's queue there. */
 struct throttle {
@@ -39,6 +29,7 @@ static __always_inline void note_quota(struct task_struct *task, struct wait *w)
 {
 	struct cfs_rq *queue;
 
+	w->queue = 0;
 	if (!RECORDS_WANTED || !bpf_core_field_exists(task->se.cfs_rq) ||
 	    !bpf_core_field_exists(task->se.cfs_rq->throttled_clock_self_time))
 		return;

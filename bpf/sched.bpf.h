@@ -42,7 +42,7 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 			sum_softirq_part(c, now);
 		put_narrow(c, LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 0,
 			   RECORD_PART |
-				   (watching && RECORDS_WANTED ? watch_flags(c, LEVEL_SOFTIRQ) : 0),
+				   (WATCHING && RECORDS_WANTED ? watch_flags(c, LEVEL_SOFTIRQ) : 0),
 			   c->softirq.id, 0, c->softirq.start_ns, now);
 		c->own.preempted.start_ns = prev;
 		c->own.preempted.id = c->softirq.id;
@@ -118,16 +118,18 @@ static __always_inline void thread_ends(struct cpu_state *c, struct party p, __u
 			   .arg = OWNER_PROCESS(p.owner),
 			   .id = p.tid,
 			   .kind = RECORD_THREAD,
-			   .flags = kthread_flag(flags) | unseen |
-				    (goes_on(task, flags) ? RECORD_ONGOING : 0),
-			   .owner = p.owner,
-			   .prio = task->prio};
+			   .flags = kthread_flag(flags) | unseen,
+			   .owner = p.owner};
 
 	read_comm(r.name, task);
 	if (SUMMING)
 		sum_end(c, SUM_THREAD, &r, false);
-	if (RECORDS_WANTED)
-		put_wide(c, LEVEL_THREAD, &r);
+	if (!RECORDS_WANTED)
+		return;
+	if (goes_on(task, flags))
+		r.flags |= RECORD_ONGOING;
+	r.prio = task->prio;
+	put_wide(c, LEVEL_THREAD, &r);
 }
 
 /* Some kernels have threads that leave without the tracepoint, so the thread that replaces the

@@ -150,6 +150,14 @@ static __always_inline struct sum *sum_row(struct cpu_state *c, int level, const
 	return s;
 }
 
+/* The place of a byte's highest bit: a table, because halving by shifts takes thrice as long. */
+#define HIGHEST_BITS                                                                               \
+	{                                                                                          \
+		[2 ... 3] = 1, [4 ... 7] = 2, [8 ... 15] = 3, [16 ... 31] = 4, [32 ... 63] = 5,    \
+		       [64 ... 127] = 6, [128 ... 255] = 7,                                        \
+	}
+extern const volatile __u8 highest_bit[256];
+
 /* Index of the bucket of a net time. */
 static __always_inline __u32 sum_bucket(__u64 ns)
 {
@@ -157,18 +165,13 @@ static __always_inline __u32 sum_bucket(__u64 ns)
 
 	if (ns >> SUM_LAST)
 		return SUM_BUCKETS - 1;
+	if (v < 1 << SUM_FIRST)
+		return 0;
 	if (v >> 16)
 		octave = 16;
 	if (v >> octave >> 8)
 		octave += 8;
-	if (v >> octave >> 4)
-		octave += 4;
-	if (v >> octave >> 2)
-		octave += 2;
-	if (v >> octave >> 1)
-		octave += 1;
-	if (octave < SUM_FIRST)
-		return 0;
+	octave += highest_bit[v >> octave & 0xff];
 	return ((octave - SUM_FIRST) << SUM_BITS) + (v >> (octave - SUM_BITS) & 1) + 1;
 }
 

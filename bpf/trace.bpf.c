@@ -15,6 +15,7 @@ struct watch_processes watch_processes SEC(".maps");
 struct watch_groups watch_groups SEC(".maps");
 const volatile int current_known = 0;
 const volatile int summing = SUMS_NONE;
+const volatile __u8 highest_bit[256] = HIGHEST_BITS;
 struct cpu_sums cpu_sums SEC(".maps");
 const volatile __s32 at_preempt_count = 0, at_pcpu_hot = 0;
 const volatile bool count_is_wide = false;

@@ -16,15 +16,20 @@
 #include <stdbool.h>
 #include "vmlinux.h"
 
-/* enum summing. Sums are added up by an object of their own, compiled from the same files: where
- * nobody asks for them nothing tests whether they are wanted. */
+/* enum summing. Sums are added up by an object of their own, compiled from the same files, and for
+ * watched threads alone: so what is the same in all uses of either object is known then. */
 extern const volatile int summing;
+/* 1: record only while a watched thread runs or waits on the CPU */
+extern const volatile int watching;
 #ifdef SUMS
-#define SUMMING summing
+#define SUMMING        1
+#define WATCHING       1
+#define RECORDS_WANTED (summing == SUMS_BESIDE)
 #else
-#define SUMMING SUMS_NONE
+#define SUMMING        0
+#define WATCHING       watching
+#define RECORDS_WANTED 1
 #endif
-#define RECORDS_WANTED (SUMMING != SUMS_ALONE)
 #include "ring.bpf.h"
 #include "sums.bpf.h"
 #include "choice.bpf.h"
@@ -36,8 +41,6 @@ extern const volatile __u16
 /* 1: this architecture has interrupts that are vectors elsewhere: vector_of_irq */
 extern const volatile int irqs_are_vectors;
 extern const volatile __u8 vector_of_irq[VECTOR_IRQS]; /* enum vector_id; 0: a device's */
-/* 1: record only while a watched thread runs or waits on the CPU */
-extern const volatile int watching;
 /* enum owners_in, and the id of that hierarchy of control groups */
 extern const volatile int owners_in, owners_hierarchy;
 extern const volatile int sampler_sleeps; /* 1: wants to know when it was woken, and came */
@@ -292,7 +295,7 @@ static __always_inline struct cpu_state *target_in_nmi(void)
 {
 	struct cpu_state *c = target_cpu();
 
-	return !watching || !c || c->active ? c : NULL;
+	return !WATCHING || !c || c->active ? c : NULL;
 }
 
 /* As target_cpu(); when threads are watched, only while one of them runs or waits here. */
@@ -300,7 +303,7 @@ static __always_inline struct cpu_state *target(void)
 {
 	struct cpu_state *c = target_cpu();
 
-	if (!watching || !c || c->active)
+	if (!WATCHING || !c || c->active)
 		return c;
 	return !c->own.seen && watch_find(c) ? c : NULL;
 }
@@ -340,7 +343,7 @@ static __always_inline void sum_interval(struct cpu_state *c, int level, int kin
 static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg,
 				 __u64 start, __u64 end)
 {
-	int watched = watching;
+	int watched = WATCHING;
 
 	if (watched && is_older(c, start))
 		return; /* the begin of this interval was not seen: the open one is older */
@@ -374,7 +377,7 @@ static __always_inline __u64 mark_time(struct cpu_state *c, int level)
 {
 	const struct record_open *o = level == LEVEL_IRQ ? &c->irq[0] : &c->softirq;
 
-	if (!watching && level != LEVEL_THREAD && o->start_ns &&
+	if (!WATCHING && level != LEVEL_THREAD && o->start_ns &&
 	    !(level == LEVEL_IRQ && c->irq[1].start_ns) &&
 	    c->own.began[level] == inner_records(c, level))
 		return o->start_ns;
@@ -441,7 +444,8 @@ static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id,
 	struct record_open *o = inside ? &c->irq[1] : &c->irq[0];
 
 	c->own.mark[LEVEL_IRQ] = function;
-	c->own.began[LEVEL_IRQ] = inner_records(c, LEVEL_IRQ);
+	if (!SUMMING)
+		c->own.began[LEVEL_IRQ] = inner_records(c, LEVEL_IRQ);
 	o->id = id;
 	o->kind = kind;
 	o->start_ns = clock_at(c, LEVEL_IRQ);

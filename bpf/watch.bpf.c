@@ -3,14 +3,20 @@
  * Replaces sched.bpf.c, which follows the sampler: here the threads are the user's, on any CPU.
  * Nothing is recorded on a CPU where none of them runs or waits. */
 #include "sched.bpf.h"
+#include "wait.bpf.h"
 #include "quota.bpf.h"
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
-	__type(key, __s32);
-	__type(value, struct wait);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WAIT_SETS);
+	__type(key, __u32);
+	__type(value, struct wait_set);
 } watch_waits SEC(".maps");
+
+static __always_inline struct wait_set *waits_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&watch_waits, &index);
+}
 
 /* Watched threads woken by a timer: when the timer was due. */
 struct {
@@ -46,41 +52,49 @@ static __always_inline void waits_on(struct cpu_state *c, __u64 now)
 	activate(c, now);
 }
 
+/* False: it has no place among those that wait, or is there already. */
+static __always_inline bool put_wait(struct task_struct *task, __s32 tid, __u32 cpu, __u32 kind,
+				     __u64 now)
+{
+	struct wait *w = wait_new(tid);
+
+	if (!w)
+		return false;
+	w->since_ns = w->here_ns = now;
+	w->cpu = cpu;
+	w->kind = kind;
+	note_quota(task, w);
+	return true;
+}
+
 static __always_inline void begin_wait(struct task_struct *task, __u32 cpu, __u32 kind, __u64 now)
 {
-	struct wait w = {now, now, cpu, kind, 0, 0};
 	struct cpu_state *c = state_of_cpu(cpu);
-	__s32 tid = task->pid;
 
-	note_quota(task, &w);
-	if (c && !bpf_map_update_elem(&watch_waits, &tid, &w, BPF_NOEXIST))
+	if (c && put_wait(task, task->pid, cpu, kind, now))
 		waits_on(c, now);
 }
 
 /* Forgets since when the thread waits, because the next event cannot know it. */
 static __always_inline void forget_wait(__s32 tid)
 {
-	struct wait *w = bpf_map_lookup_elem(&watch_waits, &tid);
+	struct wait *w = wait_of(tid);
 
 	if (!w)
 		return;
 	deactivate(state_of_cpu(w->cpu), bpf_ktime_get_ns());
-	bpf_map_delete_elem(&watch_waits, &tid);
+	wait_end(w);
 }
 
-static __always_inline void comes(struct cpu_state *c, struct party p, __u64 now)
+/* Says since when the thread, which comes here now, waited. */
+static __always_inline void say_wait(struct cpu_state *c, struct party p, const struct wait *w,
+				     __u64 now)
 {
-	__s32 tid = p.task->pid;
-	struct wait *w = bpf_map_lookup_elem(&watch_waits, &tid);
+	__s32 tid = p.tid;
 	__u64 *due;
 
-	activate(c, now);
-	c->own.here = tid;
-	if (!w) {
-		watch_say(c, WATCH_IN, p, bpf_get_smp_processor_id(), now, now);
+	if (!RECORDS_WANTED)
 		return;
-	}
-	deactivate(state_of_cpu(w->cpu), now);
 	say_throttled(c, p, w, now);
 	note_waker(c, p.task, p.tid, now);
 	due = w->kind == WATCH_IN_WOKEN ? bpf_map_lookup_elem(&watch_dues, &tid) : NULL;
@@ -88,7 +102,25 @@ static __always_inline void comes(struct cpu_state *c, struct party p, __u64 now
 		watch_say(c, WATCH_IN_DUE, p, w->cpu, *due, now);
 	else
 		watch_say(c, w->kind, p, w->cpu, w->since_ns, now);
-	bpf_map_delete_elem(&watch_waits, &tid);
+}
+
+static __always_inline void comes(struct cpu_state *c, struct party p, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct wait *w = wait_of(p.tid);
+
+	c->own.here = p.tid;
+	/* A thread that waited here counts on. */
+	if (!w || w->cpu != cpu)
+		activate(c, now);
+	if (!w) {
+		watch_say(c, WATCH_IN, p, cpu, now, now);
+		return;
+	}
+	if (w->cpu != cpu)
+		deactivate(state_of_cpu(w->cpu), now);
+	say_wait(c, p, w, now);
+	wait_end(w);
 }
 
 /* When the thread came; 0: nobody saw it come. */
@@ -98,6 +130,17 @@ static __always_inline __u64 here_since(const struct cpu_state *c, const struct 
 	if (first)
 		return WATCH_ALWAYS;
 	return c->thread.id == (__u32)task->pid ? c->thread.start_ns : 0;
+}
+
+/* A thread that records tell of: sums need no owner, but that of whose time is added. */
+static __always_inline struct party party_to_say(struct task_struct *task)
+{
+	return RECORDS_WANTED ? party_of(task) : (struct party){task, 0, task->pid};
+}
+
+static __always_inline struct party party_to_add(struct party p)
+{
+	return RECORDS_WANTED ? p : party_of(p.task);
 }
 
 /* since: see watch_say(). */
@@ -110,11 +153,12 @@ static __always_inline void goes(struct cpu_state *c, struct party p, bool preem
 		c->own.syscall.start_ns = 0;
 	}
 	c->own.fault.start_ns = 0; /* sleeps inside the fault */
-	watch_say(c, WATCH_OUT, p, p.task->tgid, since, now);
+	watch_say(c, WATCH_OUT, p, OWNER_PROCESS(p.owner), since, now);
 	c->own.here = 0;
-	deactivate(c, now);
-	if (preempt || !state_of(p.task))
-		begin_wait(p.task, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now);
+	/* A thread that waits here from now on counts on. */
+	if ((!preempt && state_of(p.task)) ||
+	    !put_wait(p.task, p.tid, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now))
+		deactivate(c, now);
 }
 
 /* The thread left without the tracepoint, or is no longer watched. */
@@ -162,8 +206,8 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	order_loads(c); /* another CPU may have raised `active`, and written before */
 	now = clock_at(c, LEVEL_THREAD);
-	out = party_of(prev);
-	come = party_of(next);
+	out = party_to_say(prev);
+	come = party_to_say(next);
 	if (c->own.here && (c->own.here != (__u32)prev->pid || !mine))
 		is_gone(c, now);
 	if (mine && !c->own.here)
@@ -172,7 +216,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	c->irq[0].start_ns = 0;
 	c->irq[1].start_ns = 0;
 	if (c->active > mine && c->thread.start_ns && c->thread.id == (__u32)prev->pid)
-		thread_ends(c, out, now, 0); /* was in the way of others */
+		thread_ends(c, party_to_add(out), now, 0); /* was in the way of others */
 	if (mine)
 		goes(c, out, preempt, here_since(c, prev, first), now);
 	c->thread.id = next->pid;
@@ -228,7 +272,7 @@ int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 	struct wait *w;
 	__u64 now;
 
-	w = gate ? bpf_map_lookup_elem(&watch_waits, &tid) : NULL;
+	w = gate ? wait_of(tid) : NULL;
 	if (!w || w->cpu == (__u32)dest_cpu)
 		return 0;
 	if (!here || !to) {

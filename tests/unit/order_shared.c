@@ -44,7 +44,9 @@ static inline void end_vector(struct cpu_state *c, __u32 id, __u32 number)
 
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {1};
 const volatile int irqs_are_vectors = 1, current_known = 1, owners_in, owners_hierarchy,
-		   watching = 1, watch_users, watch_comms, watch_in_groups, states_apart, summing;
+		   watching = 1, watch_users, watch_comms, watch_in_groups, states_apart,
+		   summing = SUMS_BESIDE;
+const volatile __u8 highest_bit[256] = HIGHEST_BITS;
 volatile __u32 watch_groups_epoch, watch_groups_fence;
 volatile __u64 watch_group[CHOICE_GROUPS];
 const volatile __u8 vector_of_irq[VECTOR_IRQS];

@@ -21,6 +21,8 @@
 #define OUTERMOST 20000
 #define STEPS     6
 
+const volatile __u8 highest_bit[256] = HIGHEST_BITS;
+
 static struct cpu_state state;
 static struct sum table[SUM_ROWS];
 static uint64_t now;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of watched threads that are ready to run and do not (watch.bpf.c). Needs nothing of the
+ * kernel, so that a test can run it (tests/unit/test_waits.c).
+ *
+ * A table of sets, as of the askers' notes (note.bpf.h): a hash map's locks and lists took two
+ * thirds of what a switch cost. The kernel's scheduler changes one thread's state by one CPU at a
+ * time, and so its wait is one program's; a free place may be wanted by several, which enter() it.
+ * In a set that is full no more threads wait: their time in it counts for nobody, as if they had
+ * not been ready. */
+#ifndef CULPRIT_WAIT_BPF_H
+#define CULPRIT_WAIT_BPF_H
+
+#include "ring.bpf.h"
+
+#define WAIT_SETS 2048 /* a power of 2 */
+#define WAIT_WAYS 4
+
+struct wait {
+	__s32 tid;    /* 0: the place is free */
+	__u32 inside; /* see enter() */
+	__u64 since_ns;
+	__u64 here_ns; /* since when it waits on this CPU */
+	__u32 cpu;     /* CPU where it waits; it may run on another */
+	__u32 kind;    /* WATCH_IN_PREEMPTED, WATCH_IN_WOKEN */
+	__u64 queue;   /* the group's queue on this CPU, and its throttled_clock_self_time at the
+			  begin */
+	__u64 throttled_ns;
+	__u64 unused[2];
+};
+
+_Static_assert(sizeof(struct wait) == 64, "a cache line");
+
+struct wait_set {
+	struct wait wait[WAIT_WAYS];
+};
+
+/* The table's set of this index, by who includes this; NULL, which no caller meets, is for the
+ * verifier. */
+static __always_inline struct wait_set *waits_at(__u32 index);
+
+static __always_inline struct wait *wait_in(struct wait_set *s, __s32 tid)
+{
+	for (int i = 0; s && i < WAIT_WAYS; i++)
+		if (*(volatile __s32 *)&s->wait[i].tid == tid)
+			return &s->wait[i];
+	return NULL;
+}
+
+/* The wait of this thread; NULL: it waits nowhere. */
+static __always_inline struct wait *wait_of(__s32 tid)
+{
+	return wait_in(waits_at(tid & (WAIT_SETS - 1)), tid);
+}
+
+/* A new wait of this thread, of which the caller sets the rest; NULL: it waits already, or has no
+ * place. */
+static __always_inline struct wait *wait_new(__s32 tid)
+{
+	struct wait_set *s = waits_at(tid & (WAIT_SETS - 1));
+
+	if (wait_in(s, tid))
+		return NULL;
+	for (int i = 0; s && i < WAIT_WAYS; i++) {
+		struct wait *w = &s->wait[i];
+		bool mine;
+
+		if (*(volatile __s32 *)&w->tid || !enter(&w->inside))
+			continue;
+		mine = !*(volatile __s32 *)&w->tid;
+		if (mine)
+			*(volatile __s32 *)&w->tid = tid;
+		leave(&w->inside);
+		if (mine)
+			return w;
+	}
+	return NULL;
+}
+
+static __always_inline void wait_end(struct wait *w)
+{
+	store_release(&w->tid, 0);
+}
+
+#endif
