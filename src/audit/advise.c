@@ -21,6 +21,7 @@
 
 #include "audit/checks.h"
 #include "audit/remedy.h"
+#include "base/policy.h"
 #include "base/units.h"
 #include "model/stops.h"
 
@@ -84,14 +85,16 @@ static uint32_t tick_kept_by(const struct nohz_ticks *t)
 	return dependency;
 }
 
-/* True when a user's task with the policy SCHED_DEADLINE may run on the CPU. The kernel's own such
- * tasks (sugov) arm no timers. */
+/* True when the sampler, or a user's task that may run on the CPU, has the policy SCHED_DEADLINE.
+ * The kernel's own such tasks (sugov) arm no timers. */
 static bool has_deadline_task(const struct place *p)
 {
 	struct audit a = {.facts = &p->view->facts};
 	struct task_walk w = {0};
 	struct task t;
 
+	if (policy_text_is_deadline(p->view->run.priority))
+		return true;
 	while (next_task(&a, &w, &t))
 		if (t.policy == 6 && !(t.flags & TASK_KTHREAD) &&
 		    cpus_has(&t.allowed, p->cpu->number))
@@ -334,7 +337,8 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 		return strdup(
 			"nohz_full is on for this CPU, and nothing was seen that kept its tick");
 	if (p->view->run.windows && !p->view->run.watch &&
-	    (!strcmp(c->id, "T10") || !strcmp(c->id, "P01") || !strcmp(c->id, "P04")))
+	    (!strcmp(c->id, "T10") || !strcmp(c->id, "P01") || !strcmp(c->id, "P04") ||
+	     (!strcmp(c->id, "T31") && policy_text_is_deadline(p->view->run.priority))))
 		return strdup("the workload's own wake-up comes this way, too: nothing may be "
 			      "wrong with it");
 	if (s->kind == SOURCE_THREAD && !s->kernel_thread && !strcmp(s->name, "culprit"))

@@ -5,7 +5,16 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+#define POLICY_TEXT 64 /* bytes for policy_format */
+
+/* Budget of a thread with SCHED_DEADLINE: time on its CPU in each period. */
+struct deadline {
+	uint64_t runtime_ns, period_ns;
+};
 
 /* True for those that have priorities, and go before all normal threads. */
 static inline bool policy_is_real_time(int policy)
@@ -13,8 +22,15 @@ static inline bool policy_is_real_time(int policy)
 	return policy == SCHED_FIFO || policy == SCHED_RR;
 }
 
-/* Writes "SCHED_OTHER", "SCHED_FIFO 10". Returns buf. */
-static inline char *policy_format(int policy, int priority, char *buf, size_t len)
+/* True of what policy_format wrote for SCHED_DEADLINE. */
+static inline bool policy_text_is_deadline(const char *text)
+{
+	return !strncmp(text, "SCHED_DEADLINE ", 15);
+}
+
+/* Writes "SCHED_OTHER", "SCHED_FIFO 10", "SCHED_DEADLINE 200:1000 us". Returns buf. */
+static inline char *policy_format(int policy, int priority, const struct deadline *d, char *buf,
+				  size_t len)
 {
 	const char *name = policy == SCHED_FIFO    ? "SCHED_FIFO"
 			   : policy == SCHED_RR    ? "SCHED_RR"
@@ -22,7 +38,10 @@ static inline char *policy_format(int policy, int priority, char *buf, size_t le
 			   : policy == SCHED_IDLE  ? "SCHED_IDLE"
 						   : "SCHED_OTHER";
 
-	if (policy_is_real_time(policy))
+	if (policy == SCHED_DEADLINE)
+		snprintf(buf, len, "SCHED_DEADLINE %.9g:%.9g us", d->runtime_ns / 1e3,
+			 d->period_ns / 1e3);
+	else if (policy_is_real_time(policy))
 		snprintf(buf, len, "%s %d", name, priority);
 	else
 		snprintf(buf, len, "%s", name);

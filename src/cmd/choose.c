@@ -232,8 +232,20 @@ static int check_place(const struct measure *m, const struct host *host)
 	return 0;
 }
 
+/* A thread with SCHED_DEADLINE that spins is throttled when its runtime is used up. */
+static int check_policy(const struct measure *m)
+{
+	if (m->sched.policy != SCHED_DEADLINE || m->sleeps)
+		return 0;
+	return complain("-P d:RUNTIME:PERIOD is for samplers that sleep, as the kernel stops those "
+			"that spin when RUNTIME is over: culprit sleep, or pingpong of two "
+			"processes by a method that sleeps (-m futex, say)");
+}
+
 int measure_check(struct measure *m, const struct host *host)
 {
+	if (check_policy(m))
+		return -1;
 	return choose_targets(m, host) || choose_housekeeping(m, host) || check_place(m, host) ? -1
 											       : 0;
 }

@@ -17,7 +17,9 @@
 
 #define DEFAULT_NS (10 * NSEC_PER_SEC)
 #define POLL_NS    (10 * NSEC_PER_MSEC)
-#define NAP_NS     (100 * NSEC_PER_MSEC)
+/* kernel/sched/deadline.c: __checkparam_dl */
+#define DEADLINE_LEAST_NS 1024
+#define NAP_NS            (100 * NSEC_PER_MSEC)
 
 /* ---- options ---- */
 
@@ -38,7 +40,8 @@ const struct opt measure_opts[] = {
 	 FIELD(threshold_ns), measure_set_threshold, .preset = "auto"},
 	{'P', "priority", "PRIO",
 	 "policy and priority of the samplers: f:10 is FIFO, r:5 round robin, o:0 normal, b:0 "
-	 "batch, i:0 idle",
+	 "batch, i:0 idle; of those that sleep also d:200us:1ms: SCHED_DEADLINE, 200 us in each "
+	 "ms",
 	 FIELD(sched), measure_set_priority, .preset = "o:0"},
 	{'H', "housekeeping", "CPUS", "the CPUs on which everything else of culprit runs",
 	 FIELD(housekeeping), opt_set_cpus,
@@ -96,8 +99,34 @@ int measure_set_threshold(const char *text, void *field, const struct opt *row, 
 	return opt_set_time(text, field, row, why, whylen);
 }
 
-/* "f:10" FIFO, "r:5" round robin, "o:0" the normal policy, "b:0" batch, "i:0" idle: rtla's and
- * chrt's letters. */
+/* Reads "200us:1ms". */
+static int set_deadline(const char *text, struct measure_sched *sched, char *why, size_t whylen)
+{
+	const char *colon = strchr(text, ':');
+	struct deadline d;
+	char runtime[32];
+
+	if (!colon || colon - text >= (int)sizeof(runtime)) {
+		snprintf(why, whylen, "'d:%.60s' is not d:RUNTIME:PERIOD, like d:200us:1ms", text);
+		return -EINVAL;
+	}
+	snprintf(runtime, sizeof(runtime), "%.*s", (int)(colon - text), text);
+	if (parse_duration(runtime, 0, &d.runtime_ns, why, whylen) ||
+	    parse_duration(colon + 1, 0, &d.period_ns, why, whylen))
+		return -EINVAL;
+	if (d.runtime_ns < DEADLINE_LEAST_NS || d.runtime_ns > d.period_ns) {
+		snprintf(why, whylen,
+			 "'d:%.60s': the runtime has to be 1.024 us or more, and no longer than "
+			 "the period",
+			 text);
+		return -EINVAL;
+	}
+	*sched = (struct measure_sched){.policy = SCHED_DEADLINE, .deadline = d};
+	return 0;
+}
+
+/* "f:10" FIFO, "r:5" round robin, "o:0" the normal policy, "b:0" batch, "i:0" idle, "d:200us:1ms"
+ * deadline: rtla's and chrt's letters. */
 int measure_set_priority(const char *text, void *field, const struct opt *row, char *why,
 			 size_t whylen)
 {
@@ -109,21 +138,22 @@ int measure_set_priority(const char *text, void *field, const struct opt *row, c
 		     {'o', SCHED_OTHER},
 		     {'b', SCHED_BATCH},
 		     {'i', SCHED_IDLE}};
-	struct {
-		int policy, priority;
-	} *sched = field;
+	struct measure_sched *sched = field;
 	int policy = -1;
 	bool ranked;
 	long priority;
 
 	(void)row;
+	if (!strncmp(text, "d:", 2))
+		return set_deadline(text + 2, sched, why, whylen);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (text[0] == known[i].letter)
 			policy = known[i].policy;
 	if (policy < 0 || text[1] != ':') {
 		snprintf(why, whylen,
 			 "'%s' is not a priority: use f:1 to f:99 (FIFO), r:1 to r:99 (round "
-			 "robin), o:0 (normal), b:0 (batch) or i:0 (idle)",
+			 "robin), o:0 (normal), b:0 (batch), i:0 (idle) or, for those that sleep, "
+			 "d:200us:1ms (deadline)",
 			 text);
 		return -EINVAL;
 	}
@@ -214,6 +244,7 @@ struct collect_options measure_collect(const struct measure *m)
 					.clock = m->clock,
 					.policy = m->sched.policy,
 					.priority = m->sched.priority,
+					.deadline = m->sched.deadline,
 					.threshold_ns = m->threshold_ns,
 					.by = m->by};
 }

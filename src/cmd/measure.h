@@ -14,10 +14,12 @@ struct measure {
 	struct cpus cpus, housekeeping;
 	uint64_t duration_ns; /* UINT64_MAX: until a signal */
 	uint64_t threshold_ns;
-	struct {
+	struct measure_sched {
 		int policy, priority;
+		struct deadline deadline; /* with SCHED_DEADLINE */
 	} sched;
-	int by; /* enum owner_by */
+	bool sleeps; /* the samplers mostly sleep: they may have SCHED_DEADLINE */
+	int by;      /* enum owner_by */
 	bool quiet, no_trace, no_audit, clock;
 	/* The command ends by itself: housekeeping may share the measured CPUs where no other CPU
 	 * is left, as it always may without tracing. */

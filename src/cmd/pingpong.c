@@ -376,8 +376,11 @@ int cmd_pingpong(int argc, char **argv)
 	p->pauses = o.pauses != UINT64_MAX ? o.pauses : o.matrix ? 0 : PAUSES;
 	if (check_looks(p) || check_methods(&o) || (o.matrix && check_matrix(&o)))
 		return EXIT_ERROR;
-	for (uint32_t i = 0; i < p->nways; i++)
+	o.command.measure.sleeps = !p->threads && !o.matrix;
+	for (uint32_t i = 0; i < p->nways; i++) {
 		names[i] = pingpong_names[p->way[i]];
+		o.command.measure.sleeps &= pingpong_sleeps(p->way[i]);
+	}
 	workload.series = names;
 	workload.threads = p->threads;
 	if (p->threads)

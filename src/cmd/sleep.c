@@ -247,6 +247,12 @@ int cmd_sleep(int argc, char **argv)
 		complain("--histogram belongs to --style cyclictest: give both, or -f hgrm");
 		return EXIT_ERROR;
 	}
+	if (o.load_here && o.command.measure.sched.policy == SCHED_DEADLINE) {
+		complain("--load-here: no load can run in the partitions that -P d: makes of the "
+			 "measured CPUs; leave it out");
+		return EXIT_ERROR;
+	}
+	o.command.measure.sleeps = true;
 	o.command.report = o.style ? report_styled : NULL;
 	measure_end(&o.command.measure, o.sleep.samples);
 	if (o.dma_latency) {

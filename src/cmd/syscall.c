@@ -74,6 +74,9 @@ static const struct opt syscall_opts[] = {
 	 FIELD(syscall.bare)},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
+	{.include = limits_stop_on_opts,
+	 .offset = FIELD(command.limits),
+	 .arg = &(const unsigned){OPERATION_TRIGGERS}},
 	{0},
 };
 
@@ -92,7 +95,7 @@ const struct opt_command syscall_usage = {
 		 "us, less the time of an empty batch. Some of them are then timed one by one, to "
 		 "find outliers: those longer than ten times the median are explained. The three "
 		 "nanosleeps differ in the time that they ask for and in timer slack: that of this "
-		 "process, or 1 ns.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
+		 "process, or 1 ns.\n\n" EXIT_STATUS("2 --max-hiccup or --stop-on was crossed, "),
 	.opts = syscall_opts,
 	.examples = syscall_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

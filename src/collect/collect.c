@@ -175,6 +175,7 @@ void collect_close(void *run)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		sampler_kill(c, &c->target[i]);
 	reader_sink(&c->reader);
+	partitions_end(c->partitions);
 	probes_close(c->probes);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		sampler_shm_free(c->target[i].shm);

@@ -17,6 +17,7 @@ struct collect_options {
 	bool intervals;                  /* keep each interval to be taken */
 	bool clock;                      /* sample CLOCK_MONOTONIC instead of the counter */
 	int policy, priority;            /* policy of the samplers: SCHED_OTHER, SCHED_FIFO, ... */
+	struct deadline deadline;        /* with SCHED_DEADLINE, for workloads that sleep */
 	const struct workload *workload; /* runs in the samplers instead of spinning; NULL: spin */
 	const void *workload_options;    /* passed to the workload */
 	/* The samplers may run on all of these, and `targets` only number them; NULL: each is

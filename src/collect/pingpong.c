@@ -17,22 +17,23 @@ struct way {
 	const char *name;
 	int (*play)(struct side *s, uint64_t messages, bool *stopped);
 	int (*can)(char *why, size_t len); /* 0: the machine can; NULL: all can */
+	bool sleeps;                       /* the receiver does, in the kernel */
 };
 
 static const struct way ways[PINGPONG_WAYS] = {
-	{"null", play_null, NULL},
-	{"spin", play_spin, NULL},
-	{"spin-pause", play_spin_pause, NULL},
-	{"spin-pauses", play_spin_pauses, NULL},
-	{"umwait", play_umwait, can_umwait},
-	{"mwaitx", play_mwaitx, can_mwaitx},
-	{"cv", play_cv, NULL},
-	{"sem", play_sem, NULL},
-	{"futex", play_futex, NULL},
-	{"pipe", play_pipe, NULL},
-	{"eventfd", play_eventfd, NULL},
-	{"socket", play_socket, NULL},
-	{"io_uring", play_io_uring, can_io_uring},
+	{"null", play_null, NULL, false},
+	{"spin", play_spin, NULL, false},
+	{"spin-pause", play_spin_pause, NULL, false},
+	{"spin-pauses", play_spin_pauses, NULL, false},
+	{"umwait", play_umwait, can_umwait, false},
+	{"mwaitx", play_mwaitx, can_mwaitx, false},
+	{"cv", play_cv, NULL, true},
+	{"sem", play_sem, NULL, true},
+	{"futex", play_futex, NULL, true},
+	{"pipe", play_pipe, NULL, true},
+	{"eventfd", play_eventfd, NULL, true},
+	{"socket", play_socket, NULL, true},
+	{"io_uring", play_io_uring, can_io_uring, true},
 };
 
 const char *const pingpong_names[PINGPONG_WAYS + 1] = {
@@ -42,6 +43,11 @@ const char *const pingpong_names[PINGPONG_WAYS + 1] = {
 int pingpong_can(uint32_t way, char *why, size_t len)
 {
 	return ways[way].can ? ways[way].can(why, len) : 0;
+}
+
+bool pingpong_sleeps(uint32_t way)
+{
+	return ways[way].sleeps;
 }
 
 /* Shared by both sides. */
@@ -136,7 +142,7 @@ static bool meet(struct table *t, struct side *s)
 	while (atomic_load(&t->arrived[s->first]) < run) {
 		if (work_stopped(s->work))
 			return false;
-		if (s->work->learning)
+		if (s->work->learning || s->work->sleeps)
 			nap();
 		else
 			RELAX();

@@ -34,6 +34,9 @@ struct pingpong_options {
 	uint64_t *matrix;
 };
 
+/* True when its receiver sleeps in the kernel until a message comes. */
+bool pingpong_sleeps(uint32_t way);
+
 /* Takes struct pingpong_options; series: the caller sets it to the names of its ways. */
 extern const struct workload pingpong_workload;
 

@@ -20,6 +20,7 @@
 #include "base/policy.h"
 #include "collect/affinity.h"
 #include "collect/learn.h"
+#include "collect/partition.h"
 #include "collect/workload.h"
 
 #define MSR_EVENTS  "/sys/bus/event_source/devices/msr/"
@@ -93,10 +94,16 @@ static void __attribute__((noreturn)) give_up(struct sampler_shm *l, int err, co
  * shut out the attach. */
 static void wait_for(struct sampler_shm *l, int phase)
 {
-	struct timespec nap = {0, 500000};
-
 	while (atomic_load(&l->phase) != phase)
-		nanosleep(&nap, NULL);
+		nanosleep(&(struct timespec){0, 500000}, NULL);
+}
+
+/* The barrier. With SCHED_DEADLINE spinning would use the runtime up. */
+static void wait_for_begin(struct sampler_shm *l, bool sleeps)
+{
+	while (now_ns() < atomic_load(&l->begin_ns))
+		if (sleeps)
+			nanosleep(&(struct timespec){0, 20000}, NULL);
 }
 
 static void touch_stack(void)
@@ -156,10 +163,14 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "culprit-sampler");
 	prctl(PR_SET_TIMERSLACK, 1);
+	err = partitions_enter(o->partitions, o->cpu);
+	if (err)
+		give_up(l, -err, "entering its cpuset partition");
 	err = take_place(o);
 	if (err)
 		give_up(l, -err, "moving to the CPU");
-	if (o->policy != SCHED_OTHER && sched_setscheduler(0, o->policy, &param))
+	if (o->policy != SCHED_OTHER && o->policy != SCHED_DEADLINE &&
+	    sched_setscheduler(0, o->policy, &param))
 		give_up(l, errno, "setting the scheduling policy");
 	/* o:0 is nobody's better, as our own process is (affinity.c) */
 	if (!policy_is_real_time(o->policy))
@@ -288,7 +299,8 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 			 .series = o->samples ? samples_series(o->samples) : NULL,
 			 .index = o->index,
 			 .cpu = o->cpu,
-			 .roams = o->roams};
+			 .roams = o->roams,
+			 .sleeps = o->policy == SCHED_DEADLINE};
 	uint64_t smi_before;
 	int smi_event, err;
 
@@ -312,12 +324,13 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 	l->moved = false;
 	memset(l->loop_above, 0, sizeof(l->loop_above));
 	atomic_store(&l->started, 0);
+	if (w.sleeps && (err = deadline_set(&o->deadline)))
+		give_up(l, -err, "setting SCHED_DEADLINE");
 	confine(l, o->workload);
 	atomic_store(&l->phase, SAMPLER_LEARNED);
 	wait_for(l, SAMPLER_MEASURE);
 	err = o->roams ? 0 : cpus_run_on_one(o->cpu);
-	while (now_ns() < atomic_load(&l->begin_ns)) /* the barrier */
-		;
+	wait_for_begin(l, w.sleeps);
 	smi_before = read_smi(l, smi_event);
 	if (err || !is_in_place(o)) /* the CPU went offline at the barrier */
 		miss_window(&s);

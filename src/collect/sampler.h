@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/cpus.h"
+#include "base/policy.h"
 #include "model/threshold.h"
 #include "state.h"
 
@@ -124,15 +125,20 @@ static inline uint64_t anchor_limit(const struct sampler_shm *l, unsigned times)
 
 struct workload;
 struct workload_props;
+struct partitions;
 struct samples;
 
 struct sampler_options {
 	struct sampler_shm *shm; /* shared with this sampler */
 	unsigned cpu;
 	bool clock; /* use CLOCK_MONOTONIC instead of the counter */
-	int policy; /* SCHED_OTHER, SCHED_FIFO, SCHED_RR, SCHED_BATCH, SCHED_IDLE */
+	/* SCHED_OTHER, SCHED_FIFO, SCHED_RR, SCHED_BATCH, SCHED_IDLE; SCHED_DEADLINE, when all is
+	 * learned: nothing spins from then on */
+	int policy;
 	int priority;
-	uint64_t threshold_ns;           /* 0: auto */
+	struct deadline deadline;
+	const struct partitions *partitions; /* NULL without SCHED_DEADLINE */
+	uint64_t threshold_ns;               /* 0: auto */
 	const cursors_t *cursors;        /* cursors of this CPU's cpu_state; NULL without probes */
 	const struct workload *workload; /* runs instead of the spin loop; NULL: spin */
 	struct workload_props *props;

@@ -41,6 +41,8 @@ static int prepare(struct collect *c, uint32_t i, const struct collect_options *
 				      .clock = o->clock,
 				      .policy = o->policy,
 				      .priority = o->priority,
+				      .deadline = o->deadline,
+				      .partitions = c->partitions,
 				      .threshold_ns = o->threshold_ns,
 				      .cursors =
 					      t->state ? (const cursors_t *)t->state->cursor : NULL,

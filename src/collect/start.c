@@ -161,7 +161,8 @@ static void describe_run(struct view *v, const struct collect_options *o)
 	if (o->workload)
 		snprintf(v->run.rest, sizeof(v->run.rest), "%s", o->workload->rest);
 	v->run.real_time = policy_is_real_time(o->policy);
-	policy_format(o->policy, o->priority, v->run.priority, sizeof(v->run.priority));
+	policy_format(o->policy, o->priority, &o->deadline, v->run.priority,
+		      sizeof(v->run.priority));
 	v->run.threshold_auto = !o->threshold_ns;
 	v->run.traced = o->trace;
 	v->run.cpus = *where_they_run(o);
@@ -201,6 +202,15 @@ static int prepare_workload(struct collect *c, const struct collect_options *o)
 		}
 	}
 	return w->prepare ? w->prepare(p, o->workload_options) : 0;
+}
+
+/* Pinned threads with SCHED_DEADLINE need partitions, before they start. */
+static int make_partitions(struct collect *c, const struct collect_options *o)
+{
+	if (o->policy != SCHED_DEADLINE)
+		return 0;
+	c->partitions = partitions_make(&o->targets, &c->view->host.online, &o->deadline);
+	return c->partitions ? 0 : -1;
 }
 
 /* Forks the samplers before anything is loaded, and before there are summaries: they inherit the
@@ -260,7 +270,7 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	uint64_t settled;
 
 	if (name_targets(c, o) || stay_on(&o->housekeeping) || rise_above(o) ||
-	    prepare_workload(c, o) || start_samplers(c, o))
+	    make_partitions(c, o) || prepare_workload(c, o) || start_samplers(c, o))
 		return -1;
 	if (view_cpus(c->view, c->cpus, c->ntargets))
 		return complain("out of memory");

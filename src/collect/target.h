@@ -12,6 +12,7 @@
 #include "collect/closure.h"
 #include "collect/collect.h"
 #include "collect/live_names.h"
+#include "collect/partition.h"
 #include "collect/probes.h"
 #include "collect/ring.h"
 #include "collect/sampler.h"
@@ -73,9 +74,10 @@ struct collect {
 	struct engine_hooks hooks;
 	bool began, ended;
 	struct reader_priority reader;
-	struct session *session;  /* from learning on */
-	uint64_t steal_read_ns;   /* when the steal clocks were read last */
-	struct live_names *names; /* NULL without probes */
+	struct session *session;       /* from learning on */
+	uint64_t steal_read_ns;        /* when the steal clocks were read last */
+	struct live_names *names;      /* NULL without probes */
+	struct partitions *partitions; /* NULL without SCHED_DEADLINE */
 };
 
 /* ---- collect.c ---- */

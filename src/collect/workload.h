@@ -63,7 +63,8 @@ struct work {
 	struct series *series; /* shared with culprit's process */
 	uint32_t index;        /* place of this sampler among n */
 	unsigned cpu;
-	bool roams; /* may run on other CPUs, too */
+	bool roams;  /* may run on other CPUs, too */
+	bool sleeps; /* has SCHED_DEADLINE: to spin would use its time up */
 	bool learning;
 	uint64_t left; /* windows still to make while learning */
 	double ns_per_tick;

@@ -165,7 +165,7 @@ struct cpu {
 
 struct run {
 	char sampler[32];    /* "tsc", "cntvct", "clock" */
-	char priority[32];   /* "SCHED_OTHER", "SCHED_FIFO 10" */
+	char priority[64];   /* "SCHED_OTHER", "SCHED_FIFO 10", "SCHED_DEADLINE 200:1000 us" */
 	char started[40];    /* ISO 8601, UTC */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns;

@@ -63,7 +63,12 @@ refused("a target that is to do housekeeping", "run", *ON, "-H", str(cpu), "-d",
 each("run", *ON, "-d", bad=("", "0", "0s", "-1s", "-5", "+5s", "s", "abc", "10 parsecs", "10sx",
                             "1e400s", "nan", "inf", "999999d", "1..5s"))
 each("run", *ON, "-d", "60s", "-t", bad=("", "0", "0ns", "-1us", "5", "abc", "nan", "1us2"))
-each("run", *ON, "-d", "60s", "-P", bad=("f", "f:0", "f:100", "x:1", "o:5", "b:1", "i:x", "f:1x"))
+each("run", *ON, "-d", "60s", "-P", bad=("f", "f:0", "f:100", "x:1", "o:5", "b:1", "i:x", "f:1x",
+                                   "d:", "d:1ms", "d:1ms:", "d::1ms", "d:1:1ms", "d:2ms:1ms",
+                                   "d:1us:1ms", "d:1ms:1ms:1ms", "d:0s:1ms", "d:x:1ms"))
+for command in "run", "record", "syscall", "osnoise":
+    refused(f"{command} -P d:200us:1ms: it spins", command, *ON, "-d", "60s", "-P", "d:200us:1ms",
+            *(["/dev/null"] if command == "record" else []), says="samplers that sleep")
 each("run", *ON, "-d", "60s", "--max-lost", bad=("0", "-1", "101", "abc", "nan"))
 refused("an unknown format", "run", *ON, "-d", "60s", "-f", "yaml", says="yaml")
 refused("an output file that cannot be written", "run", *ON, "-d", "60s", "-o",
@@ -119,6 +124,8 @@ refused("sleep: --load-here alone", "sleep", *ON, "--load-here", says="--load")
 refused("sleep: a load without stress-ng", "sleep", *ON, "--load", "cpu",
         prefix=("env", "PATH=/nonexistent"), says="apt-get install stress-ng")
 refused("sleep: an absent CPU", "sleep", "-c", "4000", says="4000")
+refused("sleep: a load on CPUs of partitions", "sleep", *ON, "-P", "d:200us:1ms", "--load", "cpu",
+        "--load-here", says="--load-here")
 refused("sleep: an operand", "sleep", *ON, "now", says="now")
 if a == b:
     skip("queue and pingpong", "need two CPUs")

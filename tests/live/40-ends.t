@@ -220,7 +220,8 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     # Triggers stop a run at once: the noise comes each millisecond.
     took = []
     for args in (("run", "-d", "60s", "--no-trace", "-f", "json", "-o", kept),
-                 ("sleep", "-n", "100000", "-i", "1ms", "-t", "1us", "--no-trace")):
+                 ("sleep", "-n", "100000", "-i", "1ms", "-t", "1us", "--no-trace"),
+                 ("syscall", "-d", "60s", "-t", "1ns", "--no-trace")):
         r = culprit(*args, *ON, "-q", "--stop-on", "count>1h/s", "--stop-on", "hiccup>1ns")
         ok(r.rc == 1 and "'count>1h/s': '1h': " in r.err, "--stop-on: a mistake is said", r)
         r = culprit(*args, *ON, "-q", "--stop-on", "hiccup>1h", "--stop-on", "count>3/s")

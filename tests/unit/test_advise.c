@@ -119,6 +119,12 @@ static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 	fact("run/tasks/0000", "900 900 R 400000 3 6 0 0-3 control\n");
 	assert_cause(timer, "T31");
 	assert_cause(s, "T31");
+	fact("run/tasks/0000", "1 1 S 0 0 0 0 0-3 init\n");
+	assert_cause(timer, "T03");
+	strcpy(v.run.priority, "SCHED_DEADLINE 200:1000 us"); /* the sampler's own */
+	v.run.windows = true;
+	assert_cause(timer, "T31");
+	assert_non_null(strstr(timer->advice, "the workload's own wake-up"));
 }
 
 static void test_watched_threads_that_run_everywhere(void **state)

@@ -4,6 +4,9 @@
 that enter the partition, are called isolated, and culprit itself keeps off. What changes while
 they are measured is said.
 
+And partitions that culprit makes itself, for samplers with SCHED_DEADLINE: they are taken away
+again, also when it is killed.
+
 With LONG=1 only, on a kernel that lists such CPUs, on one that does not, and on one that
 keeps what was isolated at boot apart."""
 import json
@@ -38,8 +41,88 @@ begin outside -c 2
 echo isolated >/sys/fs/cgroup/rt/cpuset.cpus.partition
 finish
 """
+# In version 1 where 2 will not do.
+DEADLINE = r"""
+cd /culprit
+root=/sys/fs/cgroup
+if [ ! -e $root/cpuset.cpus.isolated ]; then
+	culprit sleep -c 2 -P d:200us:1ms -d 1s >/tmp/out/refused 2>&1; echo $? >/tmp/out/refused.rc
+	umount $root; mkdir /tmp/v1; mount -t cgroup -o cpuset none /tmp/v1; root=/tmp/v1
+fi
+# begin CULPRIT-ARGUMENTS...: until the window is open
+begin() { rm -f /tmp/ready; culprit sleep -i 20ms -q "$@" --ready-file /tmp/ready & proc=$!
+	until [ -e /tmp/ready ] || ! kill -0 $proc; do usleep 10000; done; }
+taskset 0xe sleep 1000 & other=$!
+allowed() { grep Cpus_allowed_list /proc/$other/status; }
+allowed >/tmp/out/allowed
+begin -c 2-3 -P d:5ms:20ms -f json -o /tmp/out/report -d 1h 2>/tmp/out/err
+for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = culprit-sampler ] &&
+	echo $(grep "^policy" $p/sched) $(grep Cpus_allowed_list $p/status); done >/tmp/out/samplers
+ls $root | grep -c culprit-deadline >/tmp/out/made
+usleep 2000000; kill -INT $proc; wait $proc; echo $? >/tmp/out/rc
+ls $root | grep culprit-deadline >/tmp/out/after
+cat $root/cgroup.subtree_control >/tmp/out/control
+cat $root/cpuset.sched_load_balance >/tmp/out/balance
+culprit pingpong --pin 2,3 -m futex,pipe -k 0 -n 50 -P d:5ms:20ms -q --no-trace --no-audit -f json \
+	>/tmp/out/pingpong 2>/tmp/out/pingpong.err
+begin -c 2 -P d:5ms:20ms -d 1h >/dev/null 2>&1
+ls $root | grep -c culprit-deadline >/tmp/out/made2
+kill -9 $proc
+i=0; while ls $root | grep -q culprit-deadline && [ $i -lt 300 ]; do usleep 100000; i=$((i+1)); done
+usleep 500000
+ls $root | grep culprit-deadline >/tmp/out/after2
+cat $root/cgroup.subtree_control >/tmp/out/control2
+cat $root/cpuset.sched_load_balance >/tmp/out/balance2
+allowed >/tmp/out/allowed2
+culprit sleep -c 2 -P d:995us:1ms -d 1s >/tmp/out/full 2>&1
+culprit sleep -c 0-3 -P d:5ms:20ms -d 1s --no-trace >/tmp/out/all 2>&1
+mkdir $root/theirs
+[ -e $root/cgroup.subtree_control ] && echo +cpuset >$root/cgroup.subtree_control
+echo 2-3 >$root/theirs/cpuset.cpus; cat $root/cpuset.mems >$root/theirs/cpuset.mems 2>/dev/null
+echo 1 >$root/theirs/cpuset.cpu_exclusive; echo root >$root/theirs/cpuset.cpus.partition
+culprit sleep -c 2 -P d:5ms:20ms -d 1s >/tmp/out/taken 2>&1
+ls $root | grep culprit-deadline >>/tmp/out/after2
+kill $other
+true
+"""
+
+
+def check_deadline(kernel):
+    name = kernel.name
+    rc, out, err, text = run(kernel, DEADLINE, cpus=4, isolation="")
+    if not ok(rc == 0 and text["rc"] == "0\n",
+              f"{name}: sleep -P d:5ms:20ms in partitions of its own", rc, out, err, text):
+        return
+    first = "refused" in text
+    if first:
+        ok(text["refused.rc"] == "1\n" and text["refused"].count("\n") == 1
+           and "taskset" in text["refused"], f"{name}: not where others would lose their CPUs",
+           text["refused"])
+    is_(text["samplers"].splitlines(),
+        [f"policy : 6 Cpus_allowed_list: {cpu}" for cpu in (2, 3)],
+        f"{name}: each sampler has the policy, and one CPU")
+    is_((text["made"], text["made2"]), ("3\n", "2\n") if first else ("2\n", "1\n"),
+        f"{name}: each CPU has a partition; version 1 has one for the rest, too")
+    report = json.loads(text["report"])
+    is_(report["run"]["priority"], "SCHED_DEADLINE 5000:20000 us", f"{name}: the report says so")
+    ok(all(c["series"][0]["count"] > 10 for c in report["cpus"]),
+       f"{name}: they sleep and wake", report["cpus"])
+    is_((text["after"], text["control"], text["balance"]),
+        ("", "", "1\n" if first else ""), f"{name}: all is taken away again")
+    is_((text["after2"], text["control2"], text["balance2"]),
+        ("", text["control"], text["balance"]), f"{name}: also when culprit is killed")
+    is_(text["allowed2"], text["allowed"], f"{name}: others keep the CPUs that taskset gave them")
+    ok(all(len(c["series"]) == 2 and c["series"][0]["count"] == 50
+           for c in json.loads(text["pingpong"])["cpus"]), f"{name}: pingpong -m futex,pipe, too",
+       text["pingpong"])
+    for what, says in (("full", "kernel.sched_rt_runtime_us"), ("all", "leaves no CPU"),
+                       ("taken", "exclusive|another cpuset")):
+        ok(re.fullmatch(f"culprit: .*({says}).*\n", text[what]),
+           f"{name}: one line where the kernel has none: {what}", text[what])
+
 
 for kernel in need(*KERNELS):
+    check_deadline(kernel)
     name = kernel.name
     rc, out, err, text = run(kernel, JOB, cpus=4, isolation="")
     if not ok(rc == 0 and text["partition"] == "isolated\n" and not text["isolcpus"].strip(),
