@@ -90,6 +90,8 @@ const struct opt output_opts[] = {
 	{0, "metrics-per", "WHAT", "in metrics, what has series of its own", FIELD(metrics_per),
 	 opt_set_choice, .choices = OPT_CHOICES(metrics_pers), .preset = "cpu"},
 	OPT_SCHEMA(schema_report),
+	{0, "schema-jsonl", NULL, "print that of a line of -f jsonl, and do no more",
+	 .says = schema_jsonl},
 	{0},
 };
 

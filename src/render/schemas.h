@@ -11,6 +11,7 @@ extern const char *const schema_audit[], *const schema_explain[], *const schema_
 extern const char *const schema_diff[], *const schema_plot[], *const schema_pingpong[];
 extern const char *const schema_try[], *const schema_tune[], *const schema_selftest[];
 extern const char *const schema_osnoise[], *const schema_version[];
+extern const char *const schema_jsonl[]; /* a line of it */
 
 /* The row of a table of options. */
 #define OPT_SCHEMA(text)                                                                           \

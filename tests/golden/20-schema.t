@@ -49,7 +49,8 @@ ok(run("report", "--schema") == open(os.path.join(here, "../schema/report.json")
 printed, defs = {}, schemas.all_of()[0]
 for name in sorted(glob.glob(os.path.join(here, "../schema/*.json"))):
     name = os.path.basename(name)[:-len(".json")]
-    one = printed[name] = json.loads(run(name, "--schema"))
+    one = printed[name] = json.loads(run(*(("report", "--schema-jsonl") if name == "jsonl" else
+                                           (name, "--schema"))))
     jsonschema.Draft202012Validator.check_schema(one)
     ok(all(d == defs[k] for k, d in one["$defs"].items()) and
        set(re.findall(r"#/\$defs/(\w+)", json.dumps(one))) <= one["$defs"].keys(),
@@ -82,6 +83,18 @@ def why(report, schema=schema):
 
 for name, report in reports.items():
     ok(not why(report), f"{name} keeps to the schema", why(report))
+
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    subprocess.run([os.path.join(os.path.dirname(culprit), "golden"), place], check=True,
+                   stdout=subprocess.DEVNULL)
+    lines = [json.loads(line) for rec in sorted(glob.glob(place + "/*.rec"))
+             for line in run("report", rec, "-f", "jsonl").splitlines()[:20]]
+left = [f"{line}: {fault}" for line in lines if (fault := why(line, printed["jsonl"]))]
+ok(len(lines) > 50 and not left, "each line of jsonl keeps to its own", len(lines), *left[:3])
+line = {**next(x for x in lines if x["pieces"]), "new": 1}
+ok(why(line, printed["jsonl"]) and why({k: v for k, v in line.items() if k not in ("new", "what")},
+                                       printed["jsonl"]),
+   "which forbids what it does not name, and wants all that it names")
 
 # ---- what it does not name ----
 

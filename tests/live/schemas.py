@@ -10,6 +10,7 @@ import re
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+LINES = 200  # checked of jsonl
 PROSE = {"description", "title", "$schema", "$id", "$defs"}
 
 
@@ -114,9 +115,21 @@ def all_of():
     return defs, roots
 
 
+def _leaves_lines(text):
+    """Where the first lines of jsonl leave their schema; the last may be cut off."""
+    defs = all_of()[0]
+    for line in text.splitlines(keepends=True)[:LINES]:
+        if "line" in defs and line.endswith("\n") and \
+                (why := fault(defs["line"], json.loads(line), "", defs)):
+            return why
+    return None
+
+
 def leaves(text):
     """(what it is, where it leaves its schema or None) of a text; None for what is no JSON of
     culprit's with a name of its own."""
+    if text.startswith('{"host": '):
+        return "a line of jsonl", _leaves_lines(text)
     if not text.startswith("{\n"):
         return None
     try:

@@ -73,7 +73,8 @@ usleep 500000
 ls $root | grep culprit-deadline >/tmp/out/after2
 cat $root/cgroup.subtree_control >/tmp/out/control2
 cat $root/cpuset.sched_load_balance >/tmp/out/balance2
-allowed >/tmp/out/allowed2
+allowed >/tmp/out/allowed2 2>&1
+dmesg >/tmp/out/dmesg; ps >/tmp/out/ps
 culprit sleep -c 2 -P d:995us:1ms -d 1s >/tmp/out/full 2>&1
 culprit sleep -c 0-3 -P d:5ms:20ms -d 1s --no-trace >/tmp/out/all 2>&1
 mkdir $root/theirs
