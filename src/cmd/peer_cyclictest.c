@@ -78,16 +78,27 @@ static int take_histogram(struct peer_line *l, const char *value, const struct p
 	return peer_number(l, value, row, why, whylen);
 }
 
+static int take_histogram_of_all(struct peer_line *l, const char *value, const struct peer_row *row,
+				 char *why, size_t whylen)
+{
+	peer_add(l, "--histogram-total");
+	return take_histogram(l, value, row, why, whylen);
+}
+
 const struct peer_row cyclictest_rows[] = {
 	{'a', "affinity", "CPUS", true, .take = peer_cpus, .help = "those that are allowed"},
+	{'A', "aligned", "US", .refused = "each thread's sleeps begin at a time of their own"},
 	{'b', "breaktrace", "US", .word = "--stop-on=wake>%sus", .take = peer_number,
 	 .help = "ends the run, with exit status 2; ftrace is not touched"},
 	{'c', "clock", "0", .take = take_clock, .help = "0"},
 	{'d', "distance", "US", .help = "no effect: all intervals are the same, as with -d 0"},
+	{0, "dbg_cyclictest", NULL, .help = "no effect: nothing is printed for that"},
 	{'D', "duration", "TIME", .word = "--duration=%s", .take = peer_time,
 	 .help = "until -l or Ctrl-C"},
+	{'F', "fifo", "PATH", .refused = "only the end is printed: give --histfile"},
 	{'h', "histogram", "US", .word = "--histogram=%s", .take = take_histogram, .help = "none"},
-	{'H', "histofall", "US", .refused = "its column of all threads is not made: give -h"},
+	{'H', "histofall", "US", .word = "--histogram=%s", .take = take_histogram_of_all,
+	 .help = "none; with a column of all threads, where there are several"},
 	{0, "histfile", "FILE", .word = "--output=%s", .help = "standard output"},
 	{'i', "interval", "US", .word = "--interval=%sus", .take = peer_number, .help = "1000"},
 	{0, "json", "FILE", .refused = "culprit sleep -f json has a form of its own"},
@@ -101,13 +112,22 @@ const struct peer_row cyclictest_rows[] = {
 	{'M', "refresh_on_max", NULL, .help = "no effect: only the end is printed"},
 	{'n', "nanosleep", NULL, .help = "no effect: it sleeps by clock_nanosleep"},
 	{'N', "nsecs", NULL, .word = "--nanoseconds", .help = "values in ns"},
+	{'o', "oscope", "N", .help = "no effect: only the end is printed"},
 	{'p', "priority", "N", .take = peer_priority, .help = "none; else FIFO"},
 	{0, "policy", "NAME", .take = take_policy_name, .help = "fifo with -p, else other"},
+	{0, "priospread", NULL, .refused = "all threads have one priority"},
 	{'q', "quiet", NULL, .help = "no effect: only the end is printed"},
 	{'r', "relative", NULL, .word = "--relative", .help = "relative timers"},
+	{'R', "resolution", NULL, .help = "no effect: culprit clock measures it"},
+	{0, "secaligned", "US", true,
+	 .refused = "each thread's sleeps begin at a time of their own"},
 	{'s', "system", NULL, .refused = "sleeps are by clock_nanosleep"},
 	{'S', "smp", NULL, .take = take_smp, .help = "a thread on each CPU"},
 	{'t', "threads", "N", true, .take = take_threads, .help = "1; without N one a CPU"},
+	{0, "smi", NULL, .refused = "culprit sleep counts SMIs by itself where the CPU can"},
+	{0, "spike", "US", .refused = "culprit sleep -t TIME -f csv tells late wake-ups"},
+	{0, "spike-nodes", "N", .refused = "culprit sleep -t TIME -f csv tells late wake-ups"},
+	{0, "tracemark", NULL, .help = "no effect: ftrace is not touched"},
 	{'u', "unbuffered", NULL, .help = "no effect: only the end is printed"},
 	{'v', "verbose", NULL, .refused = "culprit sleep -f csv tells late wake-ups"},
 	{'x', "posix_timers", NULL, .refused = "sleeps are by clock_nanosleep"},

@@ -32,7 +32,7 @@ struct options {
 	struct wish load;
 	int style;
 	uint32_t histogram_us;
-	bool nanoseconds;
+	bool nanoseconds, total;
 };
 
 enum sleep_style { STYLE_OWN, STYLE_CYCLICTEST };
@@ -101,7 +101,7 @@ static int report_styled(struct workload_command *c, struct view *v)
 {
 	const struct options *o = (const struct options *)((char *)c - FIELD(command));
 	struct cyclictest_style style = {o->sleep.interval_ns, o->nanoseconds, o->histogram_us,
-					 c->measure.sched.priority};
+					 c->measure.sched.priority, o->total};
 
 	return output_done(&c->output, render_cyclictest(v, &style, c->output.file)) ? EXIT_ERROR
 										     : EXIT_OK;
@@ -137,6 +137,8 @@ static const struct opt sleep_opts[] = {
 	 FIELD(histogram_us), set_histogram, .needs = "style", .why = "belongs to cyclictest's"},
 	{0, "nanoseconds", NULL, NULL, FIELD(nanoseconds), .needs = "style", /* cyclictest's -N */
 	 .why = "belongs to cyclictest's"},
+	{0, "histogram-total", NULL, NULL, FIELD(total), .needs = "histogram", /* cyclictest's -H */
+	 .why = "adds a column to it"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	{.include = limits_stop_on_opts,

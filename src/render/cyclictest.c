@@ -7,11 +7,11 @@
  * With a histogram, a line for each us with a column for each CPU, and then what it does not say:
  *
  *   000002 004711
- *   # Total: 000010000
+ *   # Total: 000009999
  *   # Min Latencies: 00002
  *   # Avg Latencies: 00003
  *   # Max Latencies: 00041
- *   # Histogram Overflows: 00000
+ *   # Histogram Overflows: 00001
  *   # Histogram Overflow at cycle number:
  *   # Thread 0:
  */
@@ -33,11 +33,6 @@ static const struct series *latency(const struct cpu *c)
 		if (!strncmp(c->series[i].name, LATENCY, SERIES_NAME))
 			return &c->series[i];
 	return &none;
-}
-
-static uint64_t count_of(const struct series *s)
-{
-	return s->hist.count;
 }
 
 static uint64_t min_us(const struct series *s)
@@ -72,13 +67,66 @@ static void write_line(const struct view *v, uint32_t i, const struct cyclictest
 		(uint64_t)hist_mean(h) / unit, h->max / unit);
 }
 
-/* Writes a figure of each CPU behind a heading. */
-static void write_figures(const struct view *v, const char *heading, int digits,
-			  uint64_t (*figure)(const struct series *s), FILE *out)
+/* Writes a figure of each CPU behind a heading, and the largest where that is wanted. */
+static void write_figures(const struct view *v, const char *heading,
+			  uint64_t (*figure)(const struct series *s), bool largest, FILE *out)
 {
+	uint64_t most = 0;
+
 	fputs(heading, out);
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		fprintf(out, " %0*" PRIu64, digits, figure(latency(&v->cpu[i])));
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		uint64_t one = figure(latency(&v->cpu[i]));
+
+		fprintf(out, " %05" PRIu64, one);
+		most = one > most ? one : most;
+	}
+	if (largest)
+		fprintf(out, " %05" PRIu64, most);
+	putc('\n', out);
+}
+
+/* The values of a CPU below `most` us. */
+static uint64_t count_shown(const uint64_t *count, uint32_t most)
+{
+	uint64_t n = 0;
+
+	for (uint32_t us = 0; us < most; us++)
+		n += count[us];
+	return n;
+}
+
+static void write_shown(const struct view *v, const uint64_t *count, uint32_t most, bool total,
+			FILE *out)
+{
+	uint64_t all = 0;
+
+	fputs("# Total:", out);
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		uint64_t n = count_shown(count + (size_t)i * (most + 1), most);
+
+		fprintf(out, " %09" PRIu64, n);
+		all += n;
+	}
+	if (total)
+		fprintf(out, " %09" PRIu64, all);
+	putc('\n', out);
+}
+
+/* Writes the values of one us, or what is longer than all that is shown. */
+static void write_row(const struct view *v, const uint64_t *count, uint32_t most, uint32_t us,
+		      bool total, FILE *out)
+{
+	bool over = us == most;
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		uint64_t n = count[(size_t)i * (most + 1) + us];
+
+		fprintf(out, "%s%0*" PRIu64, over ? " " : i ? "\t" : "", over ? 5 : 6, n);
+		all += n;
+	}
+	if (total)
+		fprintf(out, "%s%0*" PRIu64, over ? " " : "\t", over ? 5 : 6, all);
 	putc('\n', out);
 }
 
@@ -97,7 +145,7 @@ static void count_us(const struct hist *h, uint64_t *count, uint32_t most)
 	}
 }
 
-static int write_histogram(const struct view *v, uint32_t most, FILE *out)
+static int write_histogram(const struct view *v, uint32_t most, bool total, FILE *out)
 {
 	uint64_t *count = calloc((size_t)v->ncpus * (most + 1), sizeof(*count));
 
@@ -108,19 +156,15 @@ static int write_histogram(const struct view *v, uint32_t most, FILE *out)
 	fputs("# Histogram\n", out);
 	for (uint32_t us = 0; us < most; us++) {
 		fprintf(out, "%06" PRIu32 " ", us);
-		for (uint32_t i = 0; i < v->ncpus; i++)
-			fprintf(out, "%s%06" PRIu64, i ? "\t" : "",
-				count[(size_t)i * (most + 1) + us]);
-		putc('\n', out);
+		write_row(v, count, most, us, total, out);
 	}
-	write_figures(v, "# Total:", 9, count_of, out);
-	write_figures(v, "# Min Latencies:", 5, min_us, out);
-	write_figures(v, "# Avg Latencies:", 5, mean_us, out);
-	write_figures(v, "# Max Latencies:", 5, max_us, out);
+	write_shown(v, count, most, total, out);
+	write_figures(v, "# Min Latencies:", min_us, false, out);
+	write_figures(v, "# Avg Latencies:", mean_us, false, out);
+	write_figures(v, "# Max Latencies:", max_us, total, out);
 	fputs("# Histogram Overflows:", out);
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		fprintf(out, " %05" PRIu64, count[(size_t)i * (most + 1) + most]);
-	fputs("\n# Histogram Overflow at cycle number:\n", out);
+	write_row(v, count, most, most, total, out);
+	fputs("# Histogram Overflow at cycle number:\n", out);
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		fprintf(out, "# Thread %" PRIu32 ":", i);
 		if (count[(size_t)i * (most + 1) + most])
@@ -134,7 +178,9 @@ static int write_histogram(const struct view *v, uint32_t most, FILE *out)
 
 int render_cyclictest(const struct view *v, const struct cyclictest_style *style, FILE *out)
 {
-	int err = style->histogram_us ? write_histogram(v, style->histogram_us, out) : 0;
+	int err = style->histogram_us ? write_histogram(v, style->histogram_us,
+							style->total && v->ncpus > 1, out)
+				      : 0;
 
 	for (uint32_t i = 0; i < v->ncpus && !style->histogram_us; i++)
 		write_line(v, i, style, out);

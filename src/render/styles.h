@@ -48,6 +48,7 @@ struct cyclictest_style {
 	bool nanoseconds;      /* values are ns, not whole us */
 	uint32_t histogram_us; /* --histogram: values of so many us and more overflow; 0: none */
 	int priority;
+	bool total; /* the histogram has a column of all CPUs, where there are two */
 };
 
 /* Writes the latencies of sleep as cyclictest does: a line a CPU, or with a histogram a column a

@@ -222,7 +222,7 @@ PEERS = {  # command line: (the awk or sed line, the shape of what it prints)
         # a value of five digits follows its colon without a blank, as cyclictest prints it
         ("awk '/^T:/ {{ gsub(/[A-Za-z]+:/, \" \"); print $(NF-3), $(NF-1), $NF }}'",
          r"\d+ \d+ \d+"),
-    "cyclictest -a {cpu} -h 400 -q -l 20 -i 10000 --default-system":
+    "cyclictest -a {cpu} -H 400 -q -R -o 5 -l 20 -i 10000 --default-system":
         ("grep -v -e '^#' -e '^$' | wc -l", "400"),
     "pingpong --pin 0 {other} --pin 1 {cpu} -n 2000 -k 10 --pipe":
         ("awk 'NR > 1 {{ print $1, $3, $6, $NF }}'",
@@ -259,6 +259,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     is_({int(row.split()[0]) for row in everywhere.splitlines()[1:]}, lib.online(),
         "osjitter without --cpu: all CPUs of the machine")
     for line, why in (("oslat -w memmove", "-w: "), ("oslat --json=x", "--json is not taken"),
+                      ("cyclictest --secaligned", "--secaligned is not taken"),
                       ("sysjitter --runtime 1", "THRESHOLD_NSEC is missing"),
                       ("cyclictest --bogus", "--bogus: unknown option"),
                       ("hiccups -r", "-r: needs a value")):

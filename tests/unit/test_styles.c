@@ -339,6 +339,8 @@ static void cyclictest(void **state)
 	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
 	style = (struct cyclictest_style){1000000, true, 0, 80};
 	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
+	style = (struct cyclictest_style){1000000, false, 6, 80, true};
+	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
 	fclose(out);
 	assert_string_equal(
 		text,
@@ -347,14 +349,22 @@ static void cyclictest(void **state)
 		"# Histogram\n000000 000000\t000000\n000001 000001\t000000\n"
 		"000002 000002\t000000\n000003 000000\t000000\n000004 000000\t000000\n"
 		"000005 000000\t000002\n000006 000000\t000000\n000007 000000\t000001\n"
-		"# Total: 000000004 000000004\n# Min Latencies: 00001 00005\n"
+		"# Total: 000000003 000000003\n# Min Latencies: 00001 00005\n"
 		"# Avg Latencies: 00011 00027\n# Max Latencies: 00041 00090\n"
 		"# Histogram Overflows: 00001 00001\n# Histogram Overflow at cycle number:\n"
 		"# Thread 0: # 00001 others\n# Thread 1: # 00001 others\n"
 		"T: 0 (  811) P:80 I:1000 C:      4 Min:   1999 Act:   41000 Avg:   11999 "
 		"Max:   41000\n"
 		"T: 1 (  812) P:80 I:1000 C:      4 Min:   5000 Act:   90000 Avg:   27024 "
-		"Max:   90000\n");
+		"Max:   90000\n"
+		"# Histogram\n000000 000000\t000000\t000000\n"
+		"000001 000001\t000000\t000001\n000002 000002\t000000\t000002\n"
+		"000003 000000\t000000\t000000\n000004 000000\t000000\t000000\n"
+		"000005 000000\t000002\t000002\n# Total: 000000003 000000002 000000005\n"
+		"# Min Latencies: 00001 00005\n# Avg Latencies: 00011 00027\n"
+		"# Max Latencies: 00041 00090 00090\n# Histogram Overflows: 00001 00002 00003\n"
+		"# Histogram Overflow at cycle number:\n"
+		"# Thread 0: # 00001 others\n# Thread 1: # 00002 others\n");
 	free(text);
 	report_free(&report);
 }

@@ -52,7 +52,7 @@ fi
 # begin CULPRIT-ARGUMENTS...: until the window is open
 begin() { rm -f /tmp/ready; culprit sleep -i 20ms -q "$@" --ready-file /tmp/ready & proc=$!
 	until [ -e /tmp/ready ] || ! kill -0 $proc; do usleep 10000; done; }
-taskset 0xe sleep 1000 & other=$!
+taskset 0xe sleep 1000000 & other=$!
 allowed() { grep Cpus_allowed_list /proc/$other/status; }
 allowed >/tmp/out/allowed
 begin -c 2-3 -P d:5ms:20ms -f json -o /tmp/out/report -d 1h 2>/tmp/out/err
@@ -74,7 +74,6 @@ ls $root | grep culprit-deadline >/tmp/out/after2
 cat $root/cgroup.subtree_control >/tmp/out/control2
 cat $root/cpuset.sched_load_balance >/tmp/out/balance2
 allowed >/tmp/out/allowed2 2>&1
-dmesg >/tmp/out/dmesg; ps >/tmp/out/ps
 culprit sleep -c 2 -P d:995us:1ms -d 1s >/tmp/out/full 2>&1
 culprit sleep -c 0-3 -P d:5ms:20ms -d 1s --no-trace >/tmp/out/all 2>&1
 mkdir $root/theirs
