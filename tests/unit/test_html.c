@@ -360,6 +360,51 @@ static void test_kinds(void **state)
 	}
 }
 
+/* Draws this many lines of one distribution. Returns the figure. */
+static char *draw(const struct hist *hist, uint32_t n)
+{
+	struct html_line *line = calloc(n, sizeof(*line));
+	struct html h = {.view = &report.view};
+	char *text = NULL;
+	size_t len = 0;
+
+	assert_non_null(line);
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(line[i].name, sizeof(line[i].name), "m%u", i);
+		line[i].hist = hist;
+	}
+	h.out = open_memstream(&text, &len);
+	assert_non_null(h.out);
+	html_percentiles(&h, report.view.ncpus, line, n);
+	fclose(h.out);
+	free(line);
+	return text;
+}
+
+/* Lines beyond those that have a colour are counted, in a sentence. */
+static void test_lines_left_out(void **state)
+{
+	static const unsigned cpus[] = {1};
+	struct hist hist;
+	char *text;
+
+	(void)state;
+	report_init(&report, "web-07", cpus, 1);
+	assert_int_equal(hist_init(&hist, 7), 0);
+	for (uint64_t ns = 1; ns <= 1000; ns++)
+		hist_add(&hist, 100 * ns);
+	text = draw(&hist, 8);
+	assert_null(strstr(text, "not drawn"));
+	free(text);
+	text = draw(&hist, 11);
+	assert_non_null(strstr(text, "<p class=\"say\">And 3 more, not drawn here.</p>"));
+	assert_non_null(strstr(text, ">m7<"));
+	assert_null(strstr(text, "m8"));
+	free(text);
+	hist_free(&hist);
+	report_free(&report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_little),
 		cmocka_unit_test(test_at_most_3_mib),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_lines_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,12 +235,42 @@ static void test_few_values(void **state)
 	free(text);
 }
 
+/* Checks that a chart of the report has this heading. */
+static void check_heading(const char *heading)
+{
+	const struct render_options options = {.width = 80, .chart = true};
+	const struct view *views[] = {&report.view};
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(render_text(views, 1, &options, out), 0);
+	fclose(out);
+	assert_non_null(strstr(text, heading));
+	free(text);
+}
+
+/* Sums know no hiccups, but how often the scheduler ran something else. */
+static void test_heading_of_charts(void **state)
+{
+	(void)state;
+	init();
+	report_hiccup(&report, 0, 408044000, 500, 0);
+	kworker(27928, "kworker/1:1", "vmstat_update", 30300);
+	report_end(&report, NULL);
+	check_heading("\nhiccups by percentile, and how many were how long\n");
+	report.view.run.sums = true;
+	check_heading("\nruns by percentile, and how many were how long\n");
+	report_free(&report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slow_counter), cmocka_unit_test(test_one_piece),
 		cmocka_unit_test(test_pieces),       cmocka_unit_test(test_any_width),
-		cmocka_unit_test(test_few_values),
+		cmocka_unit_test(test_few_values),   cmocka_unit_test(test_heading_of_charts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
