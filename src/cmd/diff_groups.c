@@ -34,8 +34,7 @@ struct reading {
 
 static const char *sort_name(const struct sort *s)
 {
-	return s->windows  ? "of a workload"
-	       : s->sums   ? "of watch --sums"
+	return s->sums     ? "of watch --sums"
 	       : s->watch  ? "of watch"
 	       : s->traced ? "of run, traced"
 			   : "of run without a trace";
@@ -46,7 +45,7 @@ static bool is_alike(struct reading *r, const char *path, const struct view *v)
 {
 	struct sort s = {path, v->run.traced, v->run.watch, v->run.sums, v->run.windows};
 
-	if (s.windows) {
+	if (s.windows && !s.watch) {
 		complain("%s: made by a workload: compare what workloads measured by diff without "
 			 "--group",
 			 path);
@@ -84,9 +83,10 @@ static int add_file(struct reading *r, uint32_t i)
 
 	if (file) {
 		recording_finish(file);
-		see_threshold(r, path, &v);
 		output_explain(&v);
 		err = is_alike(r, path, &v) ? fleet_add(&r->fleet, &v) : -EINVAL;
+		if (!err)
+			see_threshold(r, path, &v);
 	}
 	if (err == -ENOMEM)
 		complain("out of memory");
@@ -147,13 +147,14 @@ static int compare(const struct reading *r, struct diff_options *o)
 	} else if (err) {
 		complain("out of memory");
 	} else {
+		d.threads = r->sort.watch;
 		output_ready(&o->output, &options);
 		if (!output_done(&o->output, render_fleet_diff(&d, r->nleft_out, o->output.format,
 							       &options, o->output.file)))
 			code = judge(&d, o->worse);
 	}
 	fleet_diff_free(&d);
-	return code == EXIT_OK && r->nleft_out ? EXIT_ERROR : code;
+	return r->nleft_out ? EXIT_ERROR : code;
 }
 
 int diff_groups(const struct diff_groups *g, struct diff_options *o)

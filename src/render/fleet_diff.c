@@ -145,7 +145,8 @@ static void write_total(const struct page *p, const struct fleet_diff *d)
 
 	if (!t)
 		return;
-	diff_heading(p, "lost each second of a CPU, mean of the hosts");
+	diff_heading(p, d->threads ? "lost each second of a thread, mean of the hosts"
+				   : "lost each second of a CPU, mean of the hosts");
 	change_columns(t);
 	table_column(t, "chance", ALIGN_RIGHT, false);
 	table_column(t, "verdict", ALIGN_LEFT, false);

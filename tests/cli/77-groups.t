@@ -86,11 +86,13 @@ ok(r.out.startswith("# culprit") and "| verdict |" in r.out, "Markdown", r.out)
 
 # ---- what does not go ----
 r = culprit("diff", "--group", *before, "none.rec", "untraced.rec", "--group", *others, "-f",
-            "json")
+            "json", "--fail-if-worse", "10")
 is_((r.rc, json.loads(r.out)["recordings_left_out"]), (1, 2),
-    "what cannot be read or compared is left out, and the status says so")
+    "what cannot be read or compared is left out, and the status says that before all else")
 ok("none.rec" in r.err and "untraced.rec: a recording of run without a trace" in r.err
-   and len(r.err.splitlines()) == 2, "each with its reason, once", r.err)
+   and len(r.err.splitlines()) == 3, "each with its reason, once", r.err)
+r = culprit("diff", "--group", "watch.rec", "--group", "watch.rec")
+ok("fewer than 6" in r.err, "watched threads, of one host", r.err)
 for args, why in (((*before, "--group", *others), "before the first --group"),
                   (("--group", *before), "give a second one"),
                   (("--group", "--group", *before), "without a recording"),
