@@ -8,6 +8,7 @@
 #include "audit/checks.h"
 #include "base/escape.h"
 #include "base/units.h"
+#include "model/irq_row.h"
 
 #define IRQ_DIR "proc/irq/"
 
@@ -22,13 +23,14 @@ static unsigned long long irq_count(const struct audit *a, unsigned irq)
 	return text ? sum_of_targets(a, text) : 0;
 }
 
-/* The driver's name for it, "virtio1-req.0"; "" when nobody handles it. */
-static void irq_name(const struct audit *a, unsigned irq, char *buf, size_t len)
+/* A line about it from sys/kernel/irq; "" when there is none. Its actions are the driver's name for
+ * it, "virtio1-req.0"; nobody handles one that has none. */
+static void irq_line(const struct audit *a, unsigned irq, const char *file, char *buf, size_t len)
 {
 	char name[64];
 	const char *text;
 
-	snprintf(name, sizeof(name), "sys/kernel/irq/%u/actions", irq);
+	snprintf(name, sizeof(name), "sys/kernel/irq/%u/%s", irq, file);
 	text = text_of(a, name);
 	first_line(text ? text : "", buf, len);
 }
@@ -46,13 +48,27 @@ static bool irq_managed(const struct audit *a, unsigned irq)
 	text = text_of(a, file);
 	if (text)
 		return strstr(text, "IRQD_AFFINITY_MANAGED");
-	irq_name(a, irq, name, sizeof(name));
+	irq_line(a, irq, "actions", name, sizeof(name));
 	if (sscanf(name, "nvme%*uq%u", &queue) == 1)
 		return queue;
 	snprintf(file, sizeof(file), "sys/kernel/irq/%u/chip_name", irq);
 	text = text_of(a, file);
 	return sscanf(name, "virtio%*u-req.%u", &queue) == 1 && text &&
 	       !strncmp(text, "PCI-MSI", 7);
+}
+
+/* True for one that each CPU has for itself, as its timer and the IPIs of arm64: the kernel lets
+ * nobody move it, whatever its affinity says. */
+static bool irq_is_per_cpu(const struct audit *a, unsigned irq)
+{
+	char chip[LINE_MAX_TEXT], number[32], what[LINE_MAX_TEXT + 32];
+	struct irq_row row;
+
+	irq_line(a, irq, "chip_name", chip, sizeof(chip));
+	irq_line(a, irq, "hwirq", number, sizeof(number));
+	snprintf(what, sizeof(what), "%s %s", chip, number);
+	irq_row_take("0", what, strlen(what), &row);
+	return number[0] && row.per_cpu;
 }
 
 /* IRQs of one kind, which share a finding. */
@@ -210,10 +226,12 @@ static void look_at_irq(struct audit *a, const struct fact *x, unsigned irq, str
 	snprintf(file, sizeof(file), IRQ_DIR "%u/effective_affinity_list", irq);
 	if (!list_of(a, file, &effective) || cpus_empty(&effective))
 		effective = allowed;
-	irq_name(a, irq, name, sizeof(name));
+	irq_line(a, irq, "actions", name, sizeof(name));
 	if (!name[0])
 		return;
 	all->seen++;
+	if (irq_is_per_cpu(a, irq))
+		return;
 	if (meets(&effective, &a->targets) && irq_count(a, irq) && irq_managed(a, irq))
 		irq_add(a, &all->managed, irq, name, &effective);
 	else if (meets(&effective, &a->targets) && irq_count(a, irq))
@@ -261,7 +279,7 @@ static void check_managed(struct audit *a)
 		if (!irq_managed(a, irq) || !list_of(a, file, &allowed) || cpus_empty(&allowed) ||
 		    !covers(&a->targets, &allowed))
 			continue;
-		irq_name(a, irq, name, sizeof(name));
+		irq_line(a, irq, "actions", name, sizeof(name));
 		irq_add(a, &bad, irq, name, &allowed);
 	}
 	if (!looked)

@@ -48,6 +48,9 @@ static const struct source_row rows[] = {
 	{"proc/irq/*/effective_affinity_list", PLAIN},
 	{"sys/kernel/irq/*/actions", PLAIN},
 	{"sys/kernel/irq/*/chip_name", PLAIN},
+#if !defined(__x86_64__) /* elsewhere it tells which ones each CPU has for itself */
+	{"sys/kernel/irq/*/hwirq", PLAIN},
+#endif
 	{"sys/kernel/irq/*/per_cpu_count", PLAIN},
 	{DEBUG "irq/irqs/*", PLAIN},
 	{"etc/default/irqbalance", PLAIN},
