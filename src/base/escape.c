@@ -134,6 +134,12 @@ static char *escape_all(const char *name, size_t len, char *buf, size_t buflen,
 
 char *escape_text(const char *name, size_t len, char *buf, size_t buflen)
 {
+	size_t n = strnlen(name, len < buflen ? len : buflen);
+
+	if (n < buflen && escape_copy(buf, name, n)) {
+		buf[n] = '\0';
+		return buf;
+	}
 	return escape_all(name, len, buf, buflen, escape_char);
 }
 

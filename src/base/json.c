@@ -147,14 +147,20 @@ void json_init(struct json *j, FILE *out)
 {
 	buffer_init(&j->own, out);
 	j->to = &j->own;
-	j->cell = false;
+	j->part = j->cell = false;
 	j->depth = j->some = j->flat = j->array = 0;
+}
+
+void json_init_part(struct json *j, struct buffer *to)
+{
+	json_init(j, NULL);
+	j->to = to;
+	j->part = true;
 }
 
 void json_init_cell(struct json *j, struct buffer *to)
 {
-	json_init(j, NULL);
-	j->to = to;
+	json_init_part(j, to);
 	j->cell = true;
 }
 
@@ -188,10 +194,10 @@ void json_end(struct json *j)
 	if ((j->some & bit) && !(j->flat & bit))
 		at = newline(j, at);
 	*at++ = j->array & bit ? ']' : '}';
-	if (!j->depth && !j->cell)
+	if (!j->depth && !j->part)
 		*at++ = '\n';
 	buffer_took(j->to, at);
-	if (!j->depth && j->to == &j->own)
+	if (!j->depth && !j->part)
 		buffer_flush(j->to);
 }
 

@@ -17,7 +17,8 @@ struct json {
 	struct buffer own;
 	struct buffer
 		*to;    /* own, which is flushed with the end of the outermost level, or another */
-	bool cell;      /* a cell of csv: quotes are doubled, and there is no newline */
+	bool part;      /* stands in another text: there is no newline at the end */
+	bool cell;      /* in one of csv: quotes are doubled */
 	unsigned depth; /* at most 32 */
 	uint32_t some;  /* bit per depth: this level has an element already */
 	uint32_t flat;  /* bit per depth: this level is printed on one line */
@@ -26,8 +27,9 @@ struct json {
 
 /* Nobody else may write to the file before the end of the outermost level. */
 void json_init(struct json *j, FILE *out);
-/* Writes the text of a cell of csv, without the quotes around it, to a buffer that the caller
- * flushes. */
+/* Writes values into a text that the caller makes in this buffer and flushes. */
+void json_init_part(struct json *j, struct buffer *to);
+/* The same for the text of a cell of csv, without the quotes around it. */
 void json_init_cell(struct json *j, struct buffer *to);
 
 /* key: NULL inside arrays and at the top. The _flat ones print on one line, with all they hold. */

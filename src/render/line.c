@@ -43,9 +43,10 @@
  */
 #include "render/line.h"
 
+#define LEAD(name) "\"" name "\": "
 #define COLUMN(type, name, field)                                                                  \
 	{                                                                                          \
-		name, type, offsetof(struct line, field)                                           \
+		name, type, offsetof(struct line, field), sizeof(LEAD(name)) - 1, LEAD(name)       \
 	}
 
 const struct line_column line_columns[] = {

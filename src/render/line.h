@@ -31,10 +31,14 @@ struct line {
 /* LINE_TIME is a text, too: UTC by ISO 8601. */
 enum line_type { LINE_TEXT, LINE_TIME, LINE_NUMBER, LINE_FLAG, LINE_PIECES };
 
+#define LINE_LEAD 32
+
 struct line_column {
 	const char *name;
 	enum line_type type;
 	size_t offset;
+	size_t lead_len;
+	char lead[LINE_LEAD]; /* "name": as before the value in jsonl */
 };
 
 extern const struct line_column line_columns[];

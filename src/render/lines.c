@@ -9,47 +9,53 @@
 #include "render/line.h"
 #include "render/render.h"
 
-static void write_pieces(struct json *j, const char *key, const struct line *l)
+#define TEXT_SHORT 1024
+
+static void write_pieces(struct json *j, const struct line *l)
 {
-	json_array_flat(j, key);
+	json_array_flat(j, NULL);
 	render_pieces(j, l->summary, l->account->pieces, l->account->npieces);
 	json_end(j);
 }
 
-/* ---- csv ---- */
+/* Writes a text with its quotes that is short and needs no escaping, as nearly all do, at a place
+ * with room for it. NULL: it is none. */
+static char *put_plain(char *at, const char *text)
+{
+	size_t len = strlen(text);
 
-#define TEXT_SHORT 1024
+	if (len > TEXT_SHORT)
+		return NULL;
+	*at++ = '"';
+	if (!escape_copy(at, text, len))
+		return NULL;
+	at += len;
+	*at++ = '"';
+	return at;
+}
+
+static inline char *put_word(char *at, const char *word, size_t len)
+{
+	memcpy(at, word, len);
+	return at + len;
+}
+
+/* ---- csv ---- */
 
 static bool is_formula(char first)
 {
 	return first == '=' || first == '+' || first == '-' || first == '@';
 }
 
-/* Writes a text that is short and needs no escaping, as nearly all do. False: it is none. */
-static bool csv_plain(const char *name, struct buffer *to)
-{
-	size_t len = strlen(name);
-	char *at;
-
-	if (len > TEXT_SHORT || is_formula(*name))
-		return false;
-	at = buffer_room(to, len + 2);
-	*at++ = '"';
-	if (!escape_copy(at, name, len))
-		return false;
-	at += len;
-	*at++ = '"';
-	buffer_took(to, at);
-	return true;
-}
-
 static void csv_name(const char *name, struct buffer *to)
 {
-	char piece[ESCAPE_CHAR];
+	char piece[ESCAPE_CHAR], *end = put_plain(buffer_room(to, TEXT_SHORT + 2), name);
 	size_t used;
 
-	if (csv_plain(name, to))
+	if (end && !is_formula(*name)) {
+		buffer_took(to, end);
 		return;
+	}
 	buffer_char(to, '"');
 	if (is_formula(*name)) {
 		snprintf(piece, sizeof(piece), "\\x%02x", *name++);
@@ -74,7 +80,7 @@ static void csv_pieces(const struct line *l, struct buffer *to)
 
 	buffer_char(to, '"');
 	json_init_cell(&j, to);
-	write_pieces(&j, NULL, l);
+	write_pieces(&j, l);
 	buffer_char(to, '"');
 }
 
@@ -126,25 +132,47 @@ int render_csv(const struct view *view, uint32_t index, const struct account *ac
 
 /* ---- jsonl ---- */
 
+/* Writes a value at a place with room for a short one, and returns the end. A longer one goes to
+ * the buffer. */
+static char *json_cell(const struct line *l, const struct line_column *c, char *at,
+		       struct buffer *to)
+{
+	bool number = c->type == LINE_NUMBER || c->type == LINE_FLAG;
+	struct json j;
+	char *end;
+
+	if (number ? line_number(l, c) == LINE_UNKNOWN : !line_text(l, c))
+		return put_word(at, "null", 4);
+	if (c->type == LINE_NUMBER)
+		return buffer_signed(at, line_number(l, c));
+	if (number)
+		return line_number(l, c) ? put_word(at, "true", 4) : put_word(at, "false", 5);
+	if (c->type != LINE_PIECES && (end = put_plain(at, line_text(l, c))))
+		return end;
+	buffer_took(to, at);
+	json_init_part(&j, to);
+	if (c->type == LINE_PIECES)
+		write_pieces(&j, l);
+	else
+		json_string(&j, NULL, line_text(l, c));
+	return buffer_room(to, 0);
+}
+
 int render_jsonl(const struct view *view, uint32_t index, const struct account *account, FILE *out)
 {
 	struct line_texts texts;
 	struct line l = line_of(view, index, account, &texts);
-	struct json j;
+	struct buffer to;
+	char *at;
 
-	json_init(&j, out);
-	json_object_flat(&j, NULL);
-	for (const struct line_column *c = line_columns; c < line_columns + line_columns_n; c++)
-		if (c->type == LINE_TEXT || c->type == LINE_TIME)
-			json_string(&j, c->name, line_text(&l, c));
-		else if (c->type == LINE_PIECES)
-			write_pieces(&j, c->name, &l);
-		else if (line_number(&l, c) == LINE_UNKNOWN)
-			json_null(&j, c->name);
-		else if (c->type == LINE_FLAG)
-			json_bool(&j, c->name, line_number(&l, c));
-		else
-			json_i64(&j, c->name, line_number(&l, c));
-	json_end(&j);
+	buffer_init(&to, out);
+	for (const struct line_column *c = line_columns; c < line_columns + line_columns_n; c++) {
+		at = buffer_room(&to, 2 + LINE_LEAD + TEXT_SHORT + 2);
+		at = c == line_columns ? put_word(at, "{", 1) : put_word(at, ", ", 2);
+		memcpy(at, c->lead, LINE_LEAD); /* longer than it is, but always the same */
+		buffer_took(&to, json_cell(&l, c, at + c->lead_len, &to));
+	}
+	buffer_text(&to, "}\n");
+	buffer_flush(&to);
 	return ferror_unlocked(out) ? -EIO : 0;
 }

@@ -2,6 +2,7 @@
 /* Events of a trace as bytes. There are millions of them, and protobuf-c walks its tables of fields
  * for each, so those that have nothing rare are written here by hand: the same fields in the same
  * order (perfetto.proto), which makes the same bytes. */
+#include <endian.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -11,6 +12,8 @@
 /* An event takes at most these, 3 bytes and a number of 10 for each other field, of which there are
  * a dozen and two in each note. */
 #define EVENT_MOST (TEXTS_MOST + 13 * (16 + 3 * NOTES))
+
+#define HEAD_MOST 64 /* bytes before it: four tags, and numbers of 10 */
 
 /* Tags of fields: number << 3, and 0 a number, 1 eight bytes, 2 bytes with their length. */
 enum {
@@ -33,7 +36,14 @@ enum {
 	NOTE_TEXT = 6 << 3 | 2,
 };
 
-static uint8_t *number(uint8_t *at, uint64_t v)
+/* Bytes that a number takes: seven of its bits in each, 9/64 is a little less than 1/7. */
+static unsigned size_of(uint64_t v)
+{
+	return (9 * (63 - __builtin_clzll(v | 1)) + 73) / 64;
+}
+
+/* One byte after the other. */
+static inline uint8_t *short_number(uint8_t *at, uint64_t v)
 {
 	for (; v > 0x7f; v >>= 7)
 		*at++ = v | 0x80;
@@ -41,12 +51,44 @@ static uint8_t *number(uint8_t *at, uint64_t v)
 	return at;
 }
 
-static uint8_t *field(uint8_t *at, unsigned tag, uint64_t v)
+/* Eight bytes at once, of which those behind the number mean nothing: halves are moved apart to
+ * four bytes each, then quarters to two, then eighths. */
+static uint8_t *long_number(uint8_t *at, uint64_t v)
 {
-	return number(number(at, tag), v);
+	uint64_t more = UINT64_C(0x8080808080808080), w = v & UINT64_C(0xffffffffffffff);
+	unsigned size = size_of(v);
+
+	w = (w & UINT64_C(0xfffffff0000000)) << 4 | (w & UINT64_C(0xfffffff));
+	w = (w & UINT64_C(0xfffc0000fffc000)) << 2 | (w & UINT64_C(0x3fff00003fff));
+	w = (w & UINT64_C(0x3f803f803f803f80)) << 1 | (w & UINT64_C(0x7f007f007f007f));
+	if (size <= 8)
+		more &= (UINT64_C(1) << 8 * (size - 1)) - 1;
+	w = htole64(w | more);
+	memcpy(at, &w, sizeof(w));
+	return size <= 8 ? at + size : short_number(at + 8, v >> 56);
 }
 
-static uint8_t *bytes(uint8_t *at, unsigned tag, const void *from, size_t len)
+static inline uint8_t *number(uint8_t *at, uint64_t v)
+{
+	if (v > 0x7f)
+		return long_number(at, v);
+	*at = v;
+	return at + 1;
+}
+
+/* Writes up to 7 bytes behind the field. */
+static inline uint8_t *field(uint8_t *at, unsigned tag, uint64_t v)
+{
+	return number(short_number(at, tag), v);
+}
+
+/* Writes nothing behind it. */
+static inline uint8_t *exact_field(uint8_t *at, unsigned tag, uint64_t v)
+{
+	return short_number(short_number(at, tag), v);
+}
+
+static inline uint8_t *bytes(uint8_t *at, unsigned tag, const void *from, size_t len)
 {
 	at = field(at, tag, len);
 	memcpy(at, from, len);
@@ -63,13 +105,18 @@ static uint8_t *fixed(uint8_t *at, unsigned tag, uint64_t v)
 
 static uint8_t *put_note(uint8_t *at, const Perfetto__DebugAnnotation *n)
 {
-	uint8_t buf[TEXTS_MOST + 40], *to = field(buf, NOTE_NAME, n->name_iid);
+	size_t len = n->string_value ? strlen(n->string_value) : 0;
+	size_t size = 1 + size_of(n->name_iid);
 
 	if (n->has_uint_value)
-		to = field(to, NOTE_NUMBER, n->uint_value);
+		size += 1 + size_of(n->uint_value);
 	if (n->string_value)
-		to = bytes(to, NOTE_TEXT, n->string_value, strlen(n->string_value));
-	return bytes(at, EVENT_NOTE, buf, to - buf);
+		size += 1 + size_of(len) + len;
+	at = field(at, EVENT_NOTE, size);
+	at = field(at, NOTE_NAME, n->name_iid);
+	if (n->has_uint_value)
+		at = field(at, NOTE_NUMBER, n->uint_value);
+	return n->string_value ? bytes(at, NOTE_TEXT, n->string_value, len) : at;
 }
 
 static uint8_t *put_event(uint8_t *at, const Perfetto__TrackEvent *e)
@@ -107,21 +154,28 @@ static bool is_rare(const Perfetto__TracePacket *p)
 	       e->n_flow_ids > 1 || e->n_terminating_flow_ids > 1;
 }
 
+/* The event is written first, behind room for what stands before it and has its length. */
 void perfetto_event(struct trace *t, Perfetto__TracePacket *p)
 {
-	uint8_t event[EVENT_MOST], packet[EVENT_MOST + 64], head[16], *at = packet, *end;
+	uint8_t packet[HEAD_MOST + EVENT_MOST + 16], *const event = packet + HEAD_MOST;
+	uint8_t *begin = event, *end, *at;
+	uint32_t sequence = perfetto_sequence(t);
+	size_t size;
 
 	if (is_rare(p)) {
 		perfetto_emit(t, p);
 		return;
 	}
 	end = put_event(event, p->track_event);
-	at = field(at, PACKET_TIMESTAMP, p->timestamp);
-	at = field(at, PACKET_SEQUENCE, perfetto_sequence(t));
-	at = bytes(at, PACKET_EVENT, event, end - event);
-	at = field(at, PACKET_FLAGS,
-		   PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE);
-	end = field(head, TRACE_PACKET, at - packet);
-	fwrite_unlocked(head, 1, end - head, t->out);
-	fwrite_unlocked(packet, 1, at - packet, t->out);
+	size = end - event;
+	begin -= 3 + size_of(p->timestamp) + size_of(sequence) + size_of(size);
+	at = field(begin, PACKET_TIMESTAMP, p->timestamp);
+	at = exact_field(at, PACKET_SEQUENCE, sequence);
+	exact_field(at, PACKET_EVENT, size);
+	end = field(end, PACKET_FLAGS,
+		    PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE);
+	size = end - begin;
+	begin -= 1 + size_of(size);
+	exact_field(begin, TRACE_PACKET, size);
+	fwrite_unlocked(begin, 1, end - begin, t->out);
 }

@@ -192,6 +192,61 @@ static void test_levels(void **state)
 	}
 }
 
+static size_t packed(void (*pack)(struct trace *, Perfetto__TracePacket *),
+		     Perfetto__TracePacket *p, char **packet)
+{
+	size_t n;
+
+	trace->out = open_memstream(packet, &n);
+	assert_non_null(trace->out);
+	pack(trace, p);
+	assert_int_equal(fclose(trace->out), 0);
+	trace->out = out;
+	return n;
+}
+
+/* The events that are written by hand are, byte for byte, those of protobuf-c. */
+static void check_by_hand(uint64_t number, char *text)
+{
+	Perfetto__TracePacket p = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__TrackEvent e = PERFETTO__TRACK_EVENT__INIT;
+	Perfetto__DebugAnnotation note = PERFETTO__DEBUG_ANNOTATION__INIT, *notes = &note;
+	char *by_hand, *expected;
+	size_t n;
+
+	p.has_timestamp = e.has_type = e.has_track_uuid = e.has_name_iid = true;
+	p.timestamp = e.track_uuid = e.name_iid = number;
+	p.track_event = &e;
+	e.type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
+	note.has_name_iid = note.has_uint_value = true;
+	note.name_iid = note.uint_value = number;
+	note.string_value = text;
+	e.debug_annotations = &notes;
+	e.n_debug_annotations = e.n_flow_ids = e.n_category_iids = 1;
+	e.flow_ids = e.category_iids = &number;
+	n = packed(perfetto_emit, &p, &expected);
+	assert_int_equal(packed(perfetto_event, &p, &by_hand), n);
+	assert_memory_equal(by_hand, expected, n);
+	free(by_hand);
+	free(expected);
+}
+
+static void test_numbers_of_all_lengths(void **state)
+{
+	char text[256] = "";
+
+	(void)state;
+	begin(false, "", 0);
+	for (int bit = 0; bit < 64; bit++) {
+		check_by_hand((UINT64_C(1) << bit) - 1, text);
+		check_by_hand(UINT64_C(0x123456789abcdef) & ((UINT64_C(1) << bit) - 1), text);
+		check_by_hand(UINT64_C(1) << bit, text);
+		memset(text, 'x', 4 * bit);
+	}
+	check_by_hand(UINT64_MAX, text);
+	check("");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_more_than_tracks_are_kept),
 		cmocka_unit_test(test_who_the_lane_is_of),
 		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_numbers_of_all_lengths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
