@@ -81,6 +81,14 @@ HOOKS(4)
 HOOKS(8)
 HOOKS(16)
 
+/* Newer compilers copy halves by it. */
+void *__tsan_memcpy(void *to, const void *from, size_t size);
+void *__tsan_memcpy(void *to, const void *from, size_t size)
+{
+	break_in();
+	return memcpy(to, from, size);
+}
+
 uint64_t __tsan_atomic64_exchange(volatile uint64_t *at, uint64_t value, int order);
 uint32_t __tsan_atomic32_exchange(volatile uint32_t *at, uint32_t value, int order);
 uint32_t __tsan_atomic32_fetch_add(volatile uint32_t *at, uint32_t value, int order);
