@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/listener.h"
@@ -208,6 +209,7 @@ void textfile_write(struct textfile *t, struct view *view, bool running)
 	f = open_memstream(&text, &len);
 	if (!f)
 		return;
+	shown.run.taken_ns = clock_ns(CLOCK_REALTIME);
 	if (view->run.watch &&
 	    !view->run.sums) /* lanes have room from the start, and threads come later */
 		shown.ncpus = t->leaders.n = t->leaders.lanes = watch_lanes(view);

@@ -168,6 +168,7 @@ struct run {
 	char priority[64];   /* "SCHED_OTHER", "SCHED_FIFO 10", "SCHED_DEADLINE 200:1000 us" */
 	char started[40];    /* ISO 8601, UTC */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t taken_ns;   /* CLOCK_REALTIME of metrics of a run that goes on; 0: of a report */
 	uint64_t duration_ns;
 	bool threshold_auto;
 	bool real_time;      /* the samplers have a real-time priority */

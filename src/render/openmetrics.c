@@ -6,6 +6,7 @@
  *   culprit_info{version,hostname,kernel,...}
  *   culprit_cpu_info{cpu,isolated,nohz_full}
  *   culprit_running                        1 while the run goes on
+ *   culprit_figures_timestamp_seconds      in a textfile: when its figures were taken
  *   culprit_incomplete                     1 when less was measured than asked for
  *   culprit_ended_early{cpu}               1 when the CPU is no longer measured
  *   culprit_observed_seconds_total{cpu}    the time of which all the others are a part
@@ -78,6 +79,12 @@ static void write_running(struct metrics *m, const struct family *f)
 {
 	metric_begin(m, f->name, "");
 	metric_value(m, m->running, false);
+}
+
+static void write_taken(struct metrics *m, const struct family *f)
+{
+	metric_begin(m, f->name, "");
+	metric_value(m, m->view->run.taken_ns, true);
 }
 
 static void write_incomplete(struct metrics *m, const struct family *f)
@@ -218,6 +225,8 @@ static const struct family families[] = {
 	{"culprit", INFO, false, "The measuring run and its host", .write = write_info},
 	{"culprit_running", GAUGE, false, "1 while the run goes on, 0 in its last report",
 	 .write = write_running},
+	{"culprit_figures_timestamp_seconds", GAUGE, false,
+	 "When these figures were taken, in seconds since 1970", .write = write_taken},
 	{"culprit_incomplete", GAUGE, false, "1 when less was measured than asked for",
 	 .write = write_incomplete},
 	{"culprit_ended_early", GAUGE, false,
@@ -313,7 +322,8 @@ static void write_all(struct metrics *m, const struct view *const *views,
 	for (const struct family *f = families;
 	     f < families + sizeof(families) / sizeof(families[0]); f++) {
 		if ((f->fine && m->per == PER_HOST) ||
-		    (f->write == write_count && m->per == PER_CPU))
+		    (f->write == write_count && m->per == PER_CPU) ||
+		    (f->write == write_taken && !views[0]->run.taken_ns))
 			continue;
 		head(m, f);
 		for (uint32_t i = 0; i < n; i++) {

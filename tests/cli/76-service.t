@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -35,6 +36,11 @@ def get(path="/metrics", method="GET", **more):
         return r.status, dict(r.getheaders()), r.read().decode()
     finally:
         c.close()
+
+
+def taken(text):
+    """When the figures of a scrape were taken."""
+    return float(re.search(r"^culprit_figures_timestamp_seconds (\d+\.\d+)$", text, re.M)[1])
 
 
 def raw(data):
@@ -75,6 +81,7 @@ if "without libmicrohttpd" in r.err or "cannot be opened" in r.err:
     raise SystemExit
 
 prom = os.path.join(where, "prom")
+asked = time.time()
 with lib.ready_file() as ready:
     proc = lib.spawn("run", *ON, "--listen", f":{port}", "--textfile", prom,
                      "--textfile-interval", "1s", "--ready-file", ready)
@@ -86,6 +93,9 @@ with lib.ready_file() as ready:
     # Each second both are renewed, the one a moment behind the other.
     ok(until(lambda: get()[2].strip() == lib.read(prom)), "it is the text of --textfile",
        get()[2][:300])
+    first, now = taken(text), time.time()
+    ok(asked <= first <= now and until(lambda: taken(get()[2]) > first),
+       "it tells when its figures were taken, and takes new ones", asked, first, now)
     status, headers, text = get(method="HEAD")
     ok((status, text) == (200, "") and int(headers["Content-Length"]) > 1000, "HEAD has no text",
        status, headers)
