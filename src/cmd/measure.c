@@ -59,6 +59,7 @@ const struct opt measure_opts[] = {
 const struct opt measure_report_opts[] = {
 	{.include = measure_opts},
 	MEASURE_NO_TRACE(FIELD(no_trace)),
+	MEASURE_COMMANDS(FIELD(commands)),
 	{0, "no-audit", NULL,
 	 "do not read how the machine is set up before the window (see culprit audit)",
 	 FIELD(no_audit)},
@@ -246,7 +247,8 @@ struct collect_options measure_collect(const struct measure *m)
 					.priority = m->sched.priority,
 					.deadline = m->sched.deadline,
 					.threshold_ns = m->threshold_ns,
-					.by = m->by};
+					.by = m->by,
+					.commands = m->commands};
 }
 
 /* ---- the end ---- */

@@ -20,7 +20,7 @@ struct measure {
 	} sched;
 	bool sleeps; /* the samplers mostly sleep: they may have SCHED_DEADLINE */
 	int by;      /* enum owner_by */
-	bool quiet, no_trace, no_audit, clock;
+	bool quiet, no_trace, no_audit, clock, commands;
 	/* The command ends by itself: housekeeping may share the measured CPUs where no other CPU
 	 * is left, as it always may without tracing. */
 	bool may_share;
@@ -65,6 +65,15 @@ extern const struct opt measure_opts[], measure_report_opts[];
 	{                                                                                          \
 		0, "no-trace", NULL,                                                               \
 			"measure only, without BPF: needs no privileges, names nothing", field     \
+	}
+
+/* The same of --command-lines. */
+#define MEASURE_COMMANDS(field)                                                                    \
+	{                                                                                          \
+		0, "command-lines", NULL,                                                          \
+			"keep the command lines of the threads that took time, and of those that " \
+			"asked: they may hold secrets",                                            \
+			field                                                                      \
 	}
 
 int measure_set_duration(const char *text, void *field, const struct opt *row, char *why,

@@ -25,6 +25,7 @@ static const struct opt top_opts[] = {
 	MEASURE_DURATION(offsetof(struct options, measure.duration_ns), "forever"),
 	{.include = measure_opts, .offset = offsetof(struct options, measure)},
 	MEASURE_NO_TRACE(offsetof(struct options, measure.no_trace)),
+	MEASURE_COMMANDS(offsetof(struct options, measure.commands)),
 	OUTPUT_BY(offsetof(struct options, measure.by)),
 	{0},
 };

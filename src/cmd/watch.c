@@ -347,7 +347,8 @@ static int run(struct options *o, struct view *v)
 				   .cpus = c->measure.cpus,
 				   .housekeeping = c->measure.housekeeping,
 				   .threshold_ns = c->measure.threshold_ns,
-				   .by = c->measure.by};
+				   .by = c->measure.by,
+				   .commands = c->measure.commands};
 	struct live live = {.measure = &c->measure,
 			    .engine = o->sums ? &sums_engine : &watch_engine,
 			    .engine_options = &wo,
@@ -363,6 +364,7 @@ static int run(struct options *o, struct view *v)
 			    .last = &o->last,
 			    .signal_pid = wo.pid,
 			    .every_ns = textfile_every(&o->textfile),
+			    .snapshot = textfile_wanted(&o->textfile) ? snapshot : NULL,
 			    .ctx = &state,
 			    .end = end};
 	int code;
@@ -371,8 +373,6 @@ static int run(struct options *o, struct view *v)
 	if (textfile_wanted(&o->textfile) &&
 	    !(state.textfile = textfile_open(&o->textfile, false, &c->measure.housekeeping)))
 		return EXIT_ERROR;
-	if (state.textfile)
-		live.snapshot = snapshot;
 	code = live_run(&live);
 	return textfile_close(state.textfile) ? EXIT_ERROR : code;
 }

@@ -25,6 +25,7 @@ struct collect_options {
 	const struct cpus *roams;
 	uint64_t threshold_ns; /* 0: from each CPU's own loop */
 	enum owner_by by;      /* meaning of rows of threads */
+	bool commands;         /* keep command lines of threads and askers */
 };
 
 /* open: pins this process, loads and attaches the probes, starts the samplers, learns each CPU's

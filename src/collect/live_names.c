@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/line_of_file.h"
+#include "collect/commands.h"
 #include "collect/irq_vectors.h"
 #include "collect/owners.h"
 #include "collect/symbols.h"
@@ -34,6 +35,7 @@ struct live_names {
 	struct stack_names *stacks[STACKS_MAX]; /* by the kernel's id */
 	int root;
 	struct owners *owners;
+	struct commands *commands; /* NULL: not asked for */
 	struct names names;
 };
 
@@ -145,7 +147,14 @@ static const char *name_owner(void *ctx, uint32_t group)
 	return owners_text(n->owners, group);
 }
 
-struct live_names *live_names_new(struct probes *probes, enum owner_by by)
+static const char *name_command(void *ctx, uint32_t process, const char *comm)
+{
+	struct live_names *n = ctx;
+
+	return commands_text(n->commands, process, names_command(process, comm));
+}
+
+struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool commands)
 {
 	struct live_names *n = calloc(1, sizeof(*n));
 
@@ -155,7 +164,8 @@ struct live_names *live_names_new(struct probes *probes, enum owner_by by)
 	n->symbols = symbols_new();
 	n->root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	n->owners = owners_new(n->root, owners_hierarchy());
-	if (!n->symbols || !n->owners) {
+	n->commands = commands ? commands_new() : NULL;
+	if (!n->symbols || !n->owners || (commands && !n->commands)) {
 		live_names_free(n);
 		return NULL;
 	}
@@ -167,6 +177,7 @@ struct live_names *live_names_new(struct probes *probes, enum owner_by by)
 				  .symbol = name_symbol,
 				  .stack = name_stack,
 				  .owner = name_owner,
+				  .command = commands ? name_command : NULL,
 				  .by = by};
 	return n;
 }
@@ -177,6 +188,7 @@ void live_names_free(struct live_names *n)
 		return;
 	symbols_free(n->symbols);
 	owners_free(n->owners);
+	commands_free(n->commands);
 	if (n->root >= 0)
 		close(n->root);
 	for (size_t i = 0; i < IRQS_MAX; i++) {

@@ -11,8 +11,8 @@
 struct live_names;
 
 /* Reads the kernel's symbols, and tells the loaded probes which they need. NULL: out of memory.
- * `probes` must outlive it. */
-struct live_names *live_names_new(struct probes *probes, enum owner_by by);
+ * `probes` must outlive it. commands: command lines are wanted. */
+struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool commands);
 void live_names_free(struct live_names *n);
 
 /* Valid, with all strings from it, until it is freed. */

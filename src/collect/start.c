@@ -256,7 +256,7 @@ static int read_names(struct collect *c, const struct collect_options *o)
 {
 	if (!c->probes)
 		return 0;
-	c->names = live_names_new(c->probes, o->by);
+	c->names = live_names_new(c->probes, o->by, o->commands);
 	if (!c->names)
 		return complain("out of memory");
 	c->view->run.symbols_hidden = live_names_hidden(c->names);

@@ -65,7 +65,7 @@ static int open_all(struct live_sums *s)
 	    probes_attach(s->probes))
 		return -1;
 	s->choice = choice_new(s->probes, &o->threads);
-	s->names = live_names_new(s->probes, o->by);
+	s->names = live_names_new(s->probes, o->by, o->commands);
 	if (!s->choice || !s->names)
 		return complain("out of memory");
 	probes_not_observed(s->probes, s->view);

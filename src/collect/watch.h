@@ -16,6 +16,7 @@ struct watch_options {
 	struct cpus housekeeping; /* for this process; empty: it stays where it is */
 	uint64_t threshold_ns;    /* shorter losses are left out */
 	enum owner_by by;         /* meaning of rows of threads */
+	bool commands;            /* keep command lines of threads and askers */
 };
 
 extern const struct engine watch_engine;

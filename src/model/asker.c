@@ -266,6 +266,8 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	who = asker_of(r, frame, n);
 	who.function = function_of(frame, n, site);
 	who.owner = who.cgroup ? owner : NULL;
+	if (who.kind == ASKER_THREAD && r->flags & RECORD_OWNED && names->command)
+		who.command = names->command(names->ctx, OWNER_PROCESS(r->owner), r->name);
 	row = asker_row_of(o, &who);
 	if (!row) {
 		o->unnamed++;

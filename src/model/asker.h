@@ -36,6 +36,7 @@ struct asker {
 	 * the names; NULL: not known. */
 	uint32_t cgroup;
 	const char *owner;
+	const char *command; /* command line of its process, as a source's */
 	/* The function behind the request; belongs to the names; NULL: not known. */
 	const char *function;
 };

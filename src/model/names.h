@@ -7,10 +7,20 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "base/hash.h"
 #include "model/owner.h"
 
 /* Enough for a message that its sender carries to the receiver: 30 frames and more. */
 #define STACK_FRAMES 48
+
+/* Number of a command line in recordings: a process that begins another program has another comm.
+ */
+static inline uint64_t names_command(uint32_t process, const char *comm)
+{
+	return (uint64_t)process << 32 | (uint32_t)hash_bytes(HASH_BEGIN, comm, strnlen(comm, 16));
+}
 
 struct names {
 	void *ctx;
@@ -27,6 +37,9 @@ struct names {
 	/* Finds the owner of the control group with this number, as owner_read() takes it
 	 * (owner.h); may be NULL, and may return NULL: not known. */
 	const char *(*owner)(void *ctx, uint32_t group);
+	/* Finds the command line of a process when a thread of this comm, 16 bytes, was first seen;
+	 * may be NULL: none was asked for, and may return NULL: not known. Any bytes. */
+	const char *(*command)(void *ctx, uint32_t process, const char *comm);
 	/* Meaning of rows of threads; from BY_UNIT on of user threads. */
 	enum owner_by by;
 	/* True: nobody hears who is asked for, so that only new names need be. */

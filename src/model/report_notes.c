@@ -73,6 +73,13 @@ static void note_others(const struct askers *o, const uint32_t *shown, uint32_t 
 			format_count(o->unnamed, unknown, sizeof(unknown)));
 }
 
+/* "command line: python3 /srv/feed.py" */
+static void note_command(const char *what, const char *command, FILE *out)
+{
+	if (command && *command)
+		note_name(what, command, SIZE_MAX, out);
+}
+
 static void note_askers(const struct askers *o, bool stacks, FILE *out)
 {
 	uint32_t order[ASKERS_MOST], n = askers_top(o, order, stacks ? ASKERS_MOST : 1);
@@ -81,6 +88,8 @@ static void note_askers(const struct askers *o, bool stacks, FILE *out)
 		const struct asker_row *r = &o->row[order[i]];
 
 		note_asker(o, r, out);
+		note_command(stacks ? "    its command line: " : "its command line: ",
+			     r->who.command, out);
 		for (int k = 0; stacks && k < r->nframes; k++)
 			note_name("    ", r->frame[k], SIZE_MAX, out);
 	}
@@ -117,6 +126,7 @@ char *report_notes(const struct sources *t, const struct source *s, bool stacks)
 		note_name("memory of ", s->memory_of, sizeof(s->memory_of), out);
 	if (s->owner && *owner_text_of(s->owner, owner) && strcmp(owner, s->name) != 0)
 		note_name("in ", owner, SIZE_MAX, out);
+	note_command("command line: ", s->command, out);
 	if (s->askers)
 		note_askers(s->askers, stacks, out);
 	if (s->kind == SOURCE_LOST)

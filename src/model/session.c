@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/outside.h"
+#include "model/session_names.h"
 #include "model/summary.h"
 
 /* Something outside the kernel that waits for session_meet: a gap, or with end 0 a reading of the
@@ -39,73 +40,8 @@ struct session {
 	bool kept; /* asked directly: nobody has to keep or hear the names */
 	const struct tap *tap;
 	const struct divider *divider;
-	struct names names; /* ours: keep each answer in the view, and report it to the tap */
+	struct session_names names;
 };
-
-/* ---- names, and the tap that hears them ---- */
-
-static void tell(const struct session *s, const struct event *e)
-{
-	if (s->tap)
-		s->tap->event(s->tap->ctx, e);
-}
-
-static const char *ask_affinity(void *ctx, uint32_t irq)
-{
-	const struct session *s = ctx;
-
-	return s->asked->irq_affinity
-		       ? view_text(s->view, s->asked->irq_affinity(s->asked->ctx, irq))
-		       : NULL;
-}
-
-static const char *ask_irq(void *ctx, uint32_t irq)
-{
-	const struct session *s = ctx;
-	const char *name = view_text(s->view, s->asked->irq(s->asked->ctx, irq));
-
-	tell(s,
-	     &(struct event){
-		     .type = EVENT_IRQ,
-		     .named = {.number = irq, .name = name, .affinity = ask_affinity(ctx, irq)}});
-	return name;
-}
-
-static const char *ask_symbol(void *ctx, uint64_t address)
-{
-	const struct session *s = ctx;
-	const char *name = view_text(s->view, s->asked->symbol(s->asked->ctx, address));
-
-	if (!name) /* memory is out */
-		name = "[unknown]";
-
-	tell(s, &(struct event){.type = EVENT_SYMBOL, .named = {.number = address, .name = name}});
-	return name;
-}
-
-static int ask_stack(void *ctx, int32_t id, const char **frame)
-{
-	const struct session *s = ctx;
-	int known = s->asked->stack(s->asked->ctx, id, frame), n = 0;
-
-	while (n < known && (frame[n] = view_text(s->view, frame[n])))
-		n++;
-
-	tell(s, &(struct event){.type = EVENT_STACK,
-				.named = {.number = id, .frame = frame, .nframes = n}});
-	return n;
-}
-
-static const char *ask_owner(void *ctx, uint32_t group)
-{
-	const struct session *s = ctx;
-	const char *owner = s->asked->owner ? s->asked->owner(s->asked->ctx, group) : NULL;
-
-	owner = view_text(s->view, owner);
-
-	tell(s, &(struct event){.type = EVENT_OWNER, .named = {.number = group, .name = owner}});
-	return owner;
-}
 
 /* ---- the session ---- */
 
@@ -127,7 +63,7 @@ static bool open_lane(struct session *s, uint32_t i)
 		.real_time = s->real_time,
 		.windows = s->windows,
 		.names = s->kept    ? s->asked
-			 : s->asked ? &s->names
+			 : s->asked ? &s->names.names
 				    : NULL,
 		.threshold_ns = v->cpu[i].threshold_ns,
 		.bounds = v->cpu[i].bounds});
@@ -161,8 +97,7 @@ struct session *session_new(const struct session_options *o)
 	s->intervals = o->intervals;
 	s->real_time = o->view->run.real_time && !o->view->run.watch; /* one may be moved */
 	s->windows = o->view->run.windows;
-	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack, ask_owner};
-	s->names.by = o->names ? o->names->by : BY_THREAD;
+	session_names_init(&s->names, o);
 	s->nlanes = o->view->ncpus;
 	s->lane = calloc(s->nlanes, sizeof(*s->lane));
 	s->outside = outside_new(o->view, !o->view->run.traced   ? WORD_NOT_TRACED
@@ -299,7 +234,7 @@ static const struct account *feed(struct session *s, const struct event *e, uint
 	default:
 		return NULL;
 	}
-	tell(s, e);
+	session_tell(s->tap, e);
 	return a;
 }
 

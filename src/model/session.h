@@ -24,8 +24,9 @@ enum event_type {
 	EVENT_IRQ = 6,
 	EVENT_SYMBOL = 7,
 	EVENT_STACK = 8,
-	EVENT_WHERE = 9,  /* the thread of this lane's next hiccup, when threads are watched */
-	EVENT_OWNER = 10, /* the name of a control group's number, as the other names */
+	EVENT_WHERE = 9,    /* the thread of this lane's next hiccup, when threads are watched */
+	EVENT_OWNER = 10,   /* the name of a control group's number, as the other names */
+	EVENT_COMMAND = 11, /* a command line's, see names_command() */
 	EVENT_TYPES,
 };
 
@@ -39,8 +40,9 @@ struct event {
 		uint64_t ns;
 		const struct spot *spot;
 		struct {
-			uint64_t number;  /* IRQ, address, stack id, control group */
-			const char *name; /* name of an IRQ, address, control group; NULL: none */
+			uint64_t number; /* IRQ, address, stack id, control group, command line */
+			/* name of an IRQ, address, control group; command line; NULL: none */
+			const char *name;
 			const char *affinity; /* CPUs of an IRQ; NULL: not known */
 			const char *const *frame;
 			int nframes;
@@ -51,7 +53,8 @@ struct event {
 /* True for names, which do not depend on the lane. */
 static inline bool event_is_name(enum event_type type)
 {
-	return (type >= EVENT_IRQ && type <= EVENT_STACK) || type == EVENT_OWNER;
+	return (type >= EVENT_IRQ && type <= EVENT_STACK) || type == EVENT_OWNER ||
+	       type == EVENT_COMMAND;
 }
 
 /* Hears everything that a session is given, in its order. */

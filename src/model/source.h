@@ -54,6 +54,10 @@ struct source {
 	bool rest;          /* the row "(others)" of its kind */
 	enum owner_by by;   /* from BY_UNIT on the name is an owner's, and it has all threads */
 	const char *owner;
+	/* Command line of its process, where it was asked for: belongs to the names; NULL: not
+	 * known, or they differ. */
+	const char *command;
+	bool command_asked;
 	/* Net ns of each hiccup that it had a part in: how evenly they came. */
 	struct slices slices;
 

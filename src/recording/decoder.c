@@ -278,6 +278,7 @@ static __attribute__((noinline)) bool get_event(struct decoder *d, struct readin
 		return !r->bad;
 	case EVENT_IRQ:
 	case EVENT_OWNER:
+	case EVENT_COMMAND:
 		event->named.number = get_number(r);
 		return !r->bad;
 	case EVENT_STACK:

@@ -100,7 +100,7 @@ void naming_skip(struct reading *r, const struct event *e)
 {
 	int n = e->type == EVENT_STACK ? e->named.nframes
 		: e->type == EVENT_IRQ ? 2
-				       : e->type == EVENT_SYMBOL || e->type == EVENT_OWNER;
+				       : event_is_name(e->type);
 	size_t len;
 
 	while (n-- > 0)
@@ -124,7 +124,7 @@ void naming_take(struct naming *n, struct reading *r, const struct event *e)
 	x->number = e->named.number;
 	if (e->type == EVENT_STACK)
 		take_stack(n, r, x, e->named.nframes);
-	else if (e->type == EVENT_OWNER && n->redact)
+	else if (n->redact && (e->type == EVENT_OWNER || e->type == EVENT_COMMAND))
 		naming_skip(r, e); /* the slot is taken, and has no name */
 	else
 		x->name = keep(n, r);
@@ -177,6 +177,11 @@ static const char *name_owner(void *ctx, uint32_t group)
 	return known(ctx, EVENT_OWNER, group)->name;
 }
 
+static const char *name_command(void *ctx, uint32_t process, const char *comm)
+{
+	return known(ctx, EVENT_COMMAND, names_command(process, comm))->name;
+}
+
 void naming_redact(struct naming *n)
 {
 	n->redact = true;
@@ -192,9 +197,16 @@ struct naming *naming_new(struct texts *texts, enum owner_by by)
 	pthread_mutex_init(&n->lock, NULL);
 	n->bits = BITS_FIRST;
 	n->slot = calloc(1u << n->bits, sizeof(*n->slot));
-	n->names = (struct names){n,           name_irq,     name_affinity,
-				  name_symbol, name_stack,   name_owner,
-				  .by = by,    .kept = true, .stack_kept = name_stack_kept};
+	n->names = (struct names){n,
+				  name_irq,
+				  name_affinity,
+				  name_symbol,
+				  name_stack,
+				  name_owner,
+				  name_command,
+				  .by = by,
+				  .kept = true,
+				  .stack_kept = name_stack_kept};
 	if (n->slot)
 		return n;
 	free(n);

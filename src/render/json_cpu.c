@@ -93,6 +93,8 @@ static void write_askers(struct json *j, const struct askers *o)
 		json_u64(j, "count_max", r->count + r->missed);
 		if (r->who.owner)
 			write_owner(j, r->who.owner);
+		if (r->who.command)
+			json_string(j, "command_line", r->who.command);
 		json_array_flat(j, "stack");
 		for (int k = 0; k < r->nframes; k++)
 			json_string(j, NULL, r->frame[k]);
@@ -204,6 +206,8 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 			json_string(j, "memory_of", s->memory_of);
 		if (s->owner)
 			write_owner(j, s->owner);
+		if (s->command)
+			json_string(j, "command_line", s->command);
 		write_askers(j, s->askers);
 		json_end(j);
 	}

@@ -248,7 +248,7 @@ int bench_sums(unsigned cpu, unsigned ms)
 	cpus_add(&cpus, cpu);
 	b.probes = b.record && !start_programs(cpu, &w) ? probes_new(&cpus, true) : NULL;
 	if (b.probes && !probes_load(b.probes, false, SLEEPER_NONE, &w) &&
-	    !probes_attach(b.probes) && (b.names = live_names_new(b.probes, BY_THREAD)))
+	    !probes_attach(b.probes) && (b.names = live_names_new(b.probes, BY_THREAD, false)))
 		err = run(&b, ms);
 	end_programs(&w);
 	probes_close(b.probes);

@@ -154,8 +154,11 @@ static void ask(struct scene *s, uint64_t at_ns, int32_t stack, const char *comm
 	scene_end(s, 32500);
 }
 
+/* With command lines. */
 static void owners(struct scene *s)
 {
+	s->command[0] = (struct scene_command){900, "stress --vm 2 \x1b[31m`|\n--cpu 1"};
+	s->command[1] = (struct scene_command){4414, "python3 /srv/feed.py --key=Zq-in-command"};
 	s->owner[5] = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod"
 		      "1b2c3d4e_0a1b_4c5d_8e9f_001122334455.slice/cri-containerd-"
 		      "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope\n"

@@ -32,7 +32,7 @@ def at(name):
 
 # ---- byte for byte ----
 noise = lib.spawn("mix", "-c", str(cpu), "-n", "10000", "-g", "5ms", path=lib.POKE)
-for fmt, more in ("json", ()), ("text", ("--stacks", "-P", "f:3")):
+for fmt, more in ("json", ("--command-lines",)), ("text", ("--stacks", "-P", "f:3")):
     rec, live, offline = at(fmt + str(len(more)) + ".rec"), at("live"), at("offline")
     r = culprit("run", "-c", str(cpu), "-d", "300ms", "-q", "-f", fmt, *more, "-r", rec, "-o", live)
     if lib.starved(r):
@@ -44,6 +44,11 @@ for fmt, more in ("json", ()), ("text", ("--stacks", "-P", "f:3")):
        and os.path.getsize(live) > 1000,
        "the report of the recording is the run's, byte for byte", r,
        subprocess.run(["diff", live, offline], capture_output=True, text=True).stdout[:2000])
+    if fmt == "json":
+        rows = [s for c in json.load(open(live))["cpus"] for s in c["sources"]]
+        said = {x["command_line"] for s in rows for x in (s, *s["origins"]) if "command_line" in x}
+        ok(" ".join(noise.args) in said, "and has the command line of who made noise", noise.args,
+           said)
 noise.terminate()
 lib.finish(noise)
 # noise that makes the recordings grow

@@ -70,6 +70,8 @@ static void test_many(void **state)
 		take(named(EVENT_IRQ, i), text, "0-3");
 		text[0] = 'o';
 		take(named(EVENT_OWNER, i), text, NULL);
+		text[0] = 'c';
+		take(named(EVENT_COMMAND, names_command(i, text)), text, NULL);
 		text[0] = 's';
 		take(named(EVENT_STACK, i), text, "outer");
 		take(named(EVENT_SYMBOL, 0xffffffff81000000), "another name",
@@ -85,6 +87,9 @@ static void test_many(void **state)
 			assert_string_equal(names->irq_affinity(names->ctx, k), "0-3");
 			text[0] = 'o';
 			assert_string_equal(names->owner(names->ctx, k), text);
+			text[0] = 'c';
+			assert_string_equal(names->command(names->ctx, k, text), text);
+			assert_null(names->command(names->ctx, k, "other"));
 			text[0] = 's';
 			assert_int_equal(names->stack(names->ctx, k, frame), 2);
 			assert_string_equal(frame[0], text);

@@ -40,6 +40,11 @@ struct scene {
 	/* Functions by address, IRQs by number, stacks by id: "inner;outer". */
 	const char *function[SCENE_WORDS], *irq[SCENE_WORDS], *affinity[SCENE_WORDS];
 	const char *owner[SCENE_WORDS]; /* by number of the control group: see owner_read() */
+	/* Command lines by process; NULL: the end. */
+	struct scene_command {
+		uint32_t process;
+		const char *text;
+	} command[SCENE_WORDS];
 	const char *frame[SCENE_WORDS][STACK_FRAMES];
 	int nframes[SCENE_WORDS];
 	uint32_t functions, stacks;
@@ -103,6 +108,16 @@ static inline const char *scene_name_owner(void *ctx, uint32_t group)
 	return group < SCENE_WORDS ? ((struct scene *)ctx)->owner[group] : NULL;
 }
 
+static inline const char *scene_name_command(void *ctx, uint32_t process, const char *comm)
+{
+	const struct scene_command *c = ((struct scene *)ctx)->command;
+
+	(void)comm;
+	while (c->text && c->process != process)
+		c++;
+	return c->text;
+}
+
 /* ---- the session ---- */
 
 static inline void scene_tap(void *ctx, const struct event *e)
@@ -132,7 +147,8 @@ static inline void scene_init(struct scene *s, const char *hostname, const unsig
 				  scene_name_affinity,
 				  scene_name_symbol,
 				  scene_name_stack,
-				  scene_name_owner};
+				  scene_name_owner,
+				  scene_name_command};
 }
 
 /* path NULL: without a recording. */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/texts.h"
+#include "base/units.h"
+
+#define SLOTS 4096 /* a power of two; three quarters of them are used before all are emptied */
+
+struct slot {
+	uint64_t number; /* 0: free */
+	const char *text;
+};
+
+struct commands {
+	struct slot slot[SLOTS];
+	uint32_t used;
+	bool stuck; /* a reader did not come back */
+	struct texts *texts;
+};
+
+/* A reading, by a thread of its own. */
+struct reading {
+	uint32_t process;
+	char text[COMMAND_MOST + 4];
+	size_t len;
+};
+
+/* Words end with a NUL. */
+static void join_words(struct reading *r, size_t len)
+{
+	bool cut = len > COMMAND_MOST;
+
+	len = cut ? COMMAND_MOST : len;
+	while (len && !r->text[len - 1])
+		len--;
+	for (size_t i = 0; i < len; i++)
+		r->text[i] = r->text[i] ? r->text[i] : ' ';
+	if (cut) {
+		memcpy(r->text + len, "...", 3);
+		len += 3;
+	}
+	r->len = len;
+}
+
+static void *read_command(void *arg)
+{
+	struct reading *r = arg;
+	char path[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", r->process);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	n = read(fd, r->text, COMMAND_MOST + 1);
+	close(fd);
+	if (n > 0)
+		join_words(r, n);
+	return NULL;
+}
+
+static const char *read_in_time(struct commands *c, uint32_t process)
+{
+	struct reading *r = c->stuck ? NULL : calloc(1, sizeof(*r));
+	const char *text = NULL;
+	struct timespec until;
+	pthread_t thread;
+
+	if (!r)
+		return NULL;
+	r->process = process;
+	if (pthread_create(&thread, NULL, read_command, r)) {
+		free(r);
+		return NULL;
+	}
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += COMMAND_WAIT_NS;
+	until.tv_sec += until.tv_nsec / NSEC_PER_SEC;
+	until.tv_nsec %= NSEC_PER_SEC;
+	if (pthread_timedjoin_np(thread, NULL, &until)) {
+		c->stuck = true; /* the thread keeps its memory */
+		return NULL;
+	}
+	if (r->len)
+		text = texts_keep(c->texts, r->text, r->len);
+	free(r);
+	return text;
+}
+
+const char *commands_text(struct commands *c, uint32_t process, uint64_t number)
+{
+	uint32_t at = (number * 0x9e3779b97f4a7c15ULL) >> 52;
+
+	_Static_assert(SLOTS == 1 << 12, "the upper 12 bits");
+	for (; c->slot[at].number; at = (at + 1) % SLOTS)
+		if (c->slot[at].number == number)
+			return c->slot[at].text;
+	if (c->used >= SLOTS / 4 * 3) {
+		memset(c->slot, 0, sizeof(c->slot));
+		c->used = 0;
+		return commands_text(c, process, number);
+	}
+	c->used++;
+	c->slot[at] = (struct slot){number, read_in_time(c, process)};
+	return c->slot[at].text;
+}
+
+struct commands *commands_new(void)
+{
+	struct commands *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->texts = texts_new();
+	if (c->texts)
+		return c;
+	free(c);
+	return NULL;
+}
+
+void commands_free(struct commands *c)
+{
+	if (!c)
+		return;
+	texts_free(c->texts);
+	free(c);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/session_names.h"
+
+static const char *ask_affinity(void *ctx, uint32_t irq)
+{
+	const struct session_names *s = ctx;
+
+	return s->asked->irq_affinity
+		       ? view_text(s->view, s->asked->irq_affinity(s->asked->ctx, irq))
+		       : NULL;
+}
+
+static const char *ask_irq(void *ctx, uint32_t irq)
+{
+	const struct session_names *s = ctx;
+	const char *name = view_text(s->view, s->asked->irq(s->asked->ctx, irq));
+
+	session_tell(s->tap, &(struct event){.type = EVENT_IRQ,
+					     .named = {.number = irq,
+						       .name = name,
+						       .affinity = ask_affinity(ctx, irq)}});
+	return name;
+}
+
+/* Keeps a name, and tells it. */
+static const char *keep(const struct session_names *s, enum event_type type, uint64_t number,
+			const char *name)
+{
+	name = view_text(s->view, name);
+	if (!name && type == EVENT_SYMBOL) /* memory is out */
+		name = "[unknown]";
+	if (name || type != EVENT_COMMAND)
+		session_tell(s->tap, &(struct event){.type = type,
+						     .named = {.number = number, .name = name}});
+	return name;
+}
+
+static const char *ask_symbol(void *ctx, uint64_t address)
+{
+	const struct session_names *s = ctx;
+
+	return keep(s, EVENT_SYMBOL, address, s->asked->symbol(s->asked->ctx, address));
+}
+
+static const char *ask_owner(void *ctx, uint32_t group)
+{
+	const struct session_names *s = ctx;
+
+	return keep(s, EVENT_OWNER, group,
+		    s->asked->owner ? s->asked->owner(s->asked->ctx, group) : NULL);
+}
+
+static const char *ask_command(void *ctx, uint32_t process, const char *comm)
+{
+	const struct session_names *s = ctx;
+
+	return keep(s, EVENT_COMMAND, names_command(process, comm),
+		    s->asked->command(s->asked->ctx, process, comm));
+}
+
+static int ask_stack(void *ctx, int32_t id, const char **frame)
+{
+	const struct session_names *s = ctx;
+	int known = s->asked->stack(s->asked->ctx, id, frame), n = 0;
+
+	while (n < known && (frame[n] = view_text(s->view, frame[n])))
+		n++;
+
+	session_tell(s->tap,
+		     &(struct event){.type = EVENT_STACK,
+				     .named = {.number = id, .frame = frame, .nframes = n}});
+	return n;
+}
+
+void session_names_init(struct session_names *s, const struct session_options *o)
+{
+	*s = (struct session_names){.view = o->view, .asked = o->names, .tap = o->tap};
+	s->names = (struct names){.ctx = s,
+				  .irq = ask_irq,
+				  .irq_affinity = ask_affinity,
+				  .symbol = ask_symbol,
+				  .stack = ask_stack,
+				  .owner = ask_owner,
+				  .command = o->names && o->names->command ? ask_command : NULL,
+				  .by = o->names ? o->names->by : BY_THREAD};
+}
