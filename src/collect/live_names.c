@@ -2,6 +2,7 @@
 #include "collect/live_names.h"
 
 #include <bpf/bpf.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +18,12 @@
 #define IRQS_MAX   16384
 #define STACKS_MAX 8192 /* as many as asker.bpf.c keeps */
 
+#define PCI "/sys/bus/pci/devices/"
+
 struct irq_facts {
 	char *name;
 	char *affinity;   /* "0-3, effective 1" */
+	char *device;     /* "0000:00:03.0 (virtio-pci, NUMA node 0)"; NULL: not known */
 	unsigned actions; /* handlers that share the line */
 };
 
@@ -58,6 +62,41 @@ static void read_affinity(struct irq_facts *facts, uint32_t irq)
 	facts->affinity = strdup(both);
 }
 
+/* Writes what is known of a PCI device by its address. */
+static char *describe_device(const char *address)
+{
+	char path[300], driver[300], node[16], text[400];
+	const char *name;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), PCI "%s/driver", address);
+	len = readlink(path, driver, sizeof(driver) - 1);
+	driver[len > 0 ? len : 0] = 0;
+	name = strrchr(driver, '/');
+	snprintf(path, sizeof(path), PCI "%s/numa_node", address);
+	line_of_file(path, node, sizeof(node));
+	snprintf(text, sizeof(text), "%s (%s%s%s)", address, name ? name + 1 : "no driver",
+		 node[0] && node[0] != '-' ? ", NUMA node " : "", node[0] != '-' ? node : "");
+	return strdup(text);
+}
+
+/* The device that sends this IRQ as a message. Lines that several may share tell none. */
+static char *find_device(uint32_t irq)
+{
+	DIR *devices = opendir(PCI);
+	const struct dirent *d;
+	char path[300], *text = NULL;
+
+	while (devices && !text && (d = readdir(devices))) {
+		snprintf(path, sizeof(path), PCI "%.200s/msi_irqs/%u", d->d_name, irq);
+		if (d->d_name[0] != '.' && !access(path, F_OK))
+			text = describe_device(d->d_name);
+	}
+	if (devices)
+		closedir(devices);
+	return text;
+}
+
 static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 {
 	const struct irq_vectors *vectors = irq_vectors();
@@ -80,6 +119,7 @@ static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 	/* "may go to cpu 0-3" is no use of one that cannot be moved. */
 	if (irq >= VECTOR_IRQS || !vectors->per_cpu[irq])
 		read_affinity(facts, irq);
+	facts->device = find_device(irq);
 	return facts;
 }
 
@@ -102,6 +142,13 @@ unsigned live_irq_actions(void *ctx, uint32_t irq)
 	struct irq_facts *facts = irq_facts(ctx, irq);
 
 	return facts ? facts->actions : 1;
+}
+
+static const char *name_irq_device(void *ctx, uint32_t irq)
+{
+	struct irq_facts *facts = irq_facts(ctx, irq);
+
+	return facts ? facts->device : NULL;
 }
 
 static const char *name_symbol(void *ctx, uint64_t address)
@@ -174,6 +221,7 @@ struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool 
 	n->names = (struct names){.ctx = n,
 				  .irq = name_irq,
 				  .irq_affinity = name_irq_affinity,
+				  .irq_device = name_irq_device,
 				  .symbol = name_symbol,
 				  .stack = name_stack,
 				  .owner = name_owner,
@@ -194,6 +242,7 @@ void live_names_free(struct live_names *n)
 	for (size_t i = 0; i < IRQS_MAX; i++) {
 		free(n->irqs[i].name);
 		free(n->irqs[i].affinity);
+		free(n->irqs[i].device);
 	}
 	for (size_t i = 0; i < STACKS_MAX; i++)
 		free(n->stacks[i]);

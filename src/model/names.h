@@ -28,6 +28,9 @@ struct names {
 	/* Finds the CPUs where the IRQ may go and where it goes, "0-3, effective 1"; may be NULL,
 	 * and may return NULL. */
 	const char *(*irq_affinity)(void *ctx, uint32_t irq);
+	/* Finds the device that sends the IRQ, "0000:00:03.0 (virtio-pci, NUMA node 0)"; may be
+	 * NULL, and may return NULL. */
+	const char *(*irq_device)(void *ctx, uint32_t irq);
 	const char *(*symbol)(
 		void *ctx,
 		uint64_t address); /* "vmstat_update", "e1000_intr [e1000]"; never NULL */

@@ -23,9 +23,14 @@ static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 {
 	const char *name = n->names ? n->names->irq(n->names->ctx, irq) : NULL;
 	uint32_t row = find(n, SOURCE_IRQ, irq, name, function);
+	struct source *s = n->sources->row[row];
 
-	if (n->names && n->names->irq_affinity && !n->sources->row[row]->affinity)
-		n->sources->row[row]->affinity = n->names->irq_affinity(n->names->ctx, irq);
+	if (s->rest)
+		return row;
+	if (n->names && n->names->irq_affinity && !s->affinity)
+		s->affinity = n->names->irq_affinity(n->names->ctx, irq);
+	if (n->names && n->names->irq_device && !s->device)
+		s->device = n->names->irq_device(n->names->ctx, irq);
 	return row;
 }
 

@@ -27,6 +27,7 @@ enum event_type {
 	EVENT_WHERE = 9,    /* the thread of this lane's next hiccup, when threads are watched */
 	EVENT_OWNER = 10,   /* the name of a control group's number, as the other names */
 	EVENT_COMMAND = 11, /* a command line's, see names_command() */
+	EVENT_DEVICE = 12,  /* an IRQ's */
 	EVENT_TYPES,
 };
 
@@ -41,7 +42,8 @@ struct event {
 		const struct spot *spot;
 		struct {
 			uint64_t number; /* IRQ, address, stack id, control group, command line */
-			/* name of an IRQ, address, control group; command line; NULL: none */
+			/* name of an IRQ, address, control group; command line; device; NULL: none
+			 */
 			const char *name;
 			const char *affinity; /* CPUs of an IRQ; NULL: not known */
 			const char *const *frame;
@@ -53,8 +55,7 @@ struct event {
 /* True for names, which do not depend on the lane. */
 static inline bool event_is_name(enum event_type type)
 {
-	return (type >= EVENT_IRQ && type <= EVENT_STACK) || type == EVENT_OWNER ||
-	       type == EVENT_COMMAND;
+	return (type >= EVENT_IRQ && type <= EVENT_STACK) || type >= EVENT_OWNER;
 }
 
 /* Hears everything that a session is given, in its order. */

@@ -29,7 +29,7 @@ static const char *keep(const struct session_names *s, enum event_type type, uin
 	name = view_text(s->view, name);
 	if (!name && type == EVENT_SYMBOL) /* memory is out */
 		name = "[unknown]";
-	if (name || type != EVENT_COMMAND)
+	if (name || (type != EVENT_COMMAND && type != EVENT_DEVICE))
 		session_tell(s->tap, &(struct event){.type = type,
 						     .named = {.number = number, .name = name}});
 	return name;
@@ -40,6 +40,13 @@ static const char *ask_symbol(void *ctx, uint64_t address)
 	const struct session_names *s = ctx;
 
 	return keep(s, EVENT_SYMBOL, address, s->asked->symbol(s->asked->ctx, address));
+}
+
+static const char *ask_device(void *ctx, uint32_t irq)
+{
+	const struct session_names *s = ctx;
+
+	return keep(s, EVENT_DEVICE, irq, s->asked->irq_device(s->asked->ctx, irq));
 }
 
 static const char *ask_owner(void *ctx, uint32_t group)
@@ -75,12 +82,14 @@ static int ask_stack(void *ctx, int32_t id, const char **frame)
 void session_names_init(struct session_names *s, const struct session_options *o)
 {
 	*s = (struct session_names){.view = o->view, .asked = o->names, .tap = o->tap};
-	s->names = (struct names){.ctx = s,
-				  .irq = ask_irq,
-				  .irq_affinity = ask_affinity,
-				  .symbol = ask_symbol,
-				  .stack = ask_stack,
-				  .owner = ask_owner,
-				  .command = o->names && o->names->command ? ask_command : NULL,
-				  .by = o->names ? o->names->by : BY_THREAD};
+	s->names =
+		(struct names){.ctx = s,
+			       .irq = ask_irq,
+			       .irq_affinity = ask_affinity,
+			       .irq_device = o->names && o->names->irq_device ? ask_device : NULL,
+			       .symbol = ask_symbol,
+			       .stack = ask_stack,
+			       .owner = ask_owner,
+			       .command = o->names && o->names->command ? ask_command : NULL,
+			       .by = o->names ? o->names->by : BY_THREAD};
 }

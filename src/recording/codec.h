@@ -24,6 +24,7 @@
  *   IRQ             number, text: name, text: affinity
  *   OWNER           number: of the control group, text: its path
  *   COMMAND         number: names_command(), text: command line
+ *   DEVICE          number: IRQ, text: device
  *   SYMBOL          u64 address, text
  *   STACK           number: id, number: frames, a text for each
  *   record          number: place in the table; if SHAPE_NEW its 46 bytes, where a thread, or an

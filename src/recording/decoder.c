@@ -279,6 +279,7 @@ static __attribute__((noinline)) bool get_event(struct decoder *d, struct readin
 	case EVENT_IRQ:
 	case EVENT_OWNER:
 	case EVENT_COMMAND:
+	case EVENT_DEVICE:
 		event->named.number = get_number(r);
 		return !r->bad;
 	case EVENT_STACK:

@@ -142,6 +142,11 @@ static const char *name_affinity(void *ctx, uint32_t irq)
 	return known(ctx, EVENT_IRQ, irq)->affinity;
 }
 
+static const char *name_device(void *ctx, uint32_t irq)
+{
+	return known(ctx, EVENT_DEVICE, irq)->name;
+}
+
 static const char *name_symbol(void *ctx, uint64_t address)
 {
 	struct naming *n = ctx;
@@ -200,6 +205,7 @@ struct naming *naming_new(struct texts *texts, enum owner_by by)
 	n->names = (struct names){n,
 				  name_irq,
 				  name_affinity,
+				  name_device,
 				  name_symbol,
 				  name_stack,
 				  name_owner,

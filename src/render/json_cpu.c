@@ -200,6 +200,8 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 			json_end(j);
 		}
 		json_u64(j, "p99_ns", hist_percentile(&s->net, 99));
+		if (s->device)
+			json_string(j, "device", s->device);
 		if (s->affinity)
 			json_string(j, "affinity", s->affinity);
 		if (s->memory_of[0])
@@ -377,6 +379,7 @@ void render_pieces(struct json *j, const struct cpu *c, const struct piece *piec
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct source *source = c->sources.row[pieces[i].source];
+		const struct asker *a = &pieces[i].asker;
 
 		json_object_flat(j, NULL);
 		render_who(j, source);
@@ -385,9 +388,7 @@ void render_pieces(struct json *j, const struct cpu *c, const struct piece *piec
 		json_u64(j, "net_ns", pieces[i].net_ns);
 		if (pieces[i].unseen_ns)
 			json_u64(j, "unseen_ns", pieces[i].unseen_ns);
-		if (pieces[i].asker.kind) {
-			const struct asker *a = &pieces[i].asker;
-
+		if (a->kind) {
 			json_object_flat(j, "origin");
 			json_u64(j, "cpu", a->cpu);
 			json_u64(j, "pid", a->tid);

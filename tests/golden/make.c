@@ -106,6 +106,7 @@ static void busy_irq(struct scene *s, const char *path)
 	poll = scene_function(s, "blk_mq_complete [blk]");
 	s->irq[24] = "eth0-TxRx-0";
 	s->affinity[24] = "0-3, effective 3";
+	s->device[24] = "0000:00:03.0 (virtio-pci, NUMA node 0)";
 	s->irq[36] = "nvme0q4";
 	world_fact(&s->view, "sys/devices/system/cpu/online", "0-3\n");
 	world_fact(&s->view, "sys/devices/system/cpu/possible", "0-3\n");

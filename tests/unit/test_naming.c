@@ -68,6 +68,8 @@ static void test_many(void **state)
 		take(named(EVENT_SYMBOL, 0xffffffff81000000 + 16 * i), text, NULL);
 		text[0] = 'i';
 		take(named(EVENT_IRQ, i), text, "0-3");
+		text[0] = 'd';
+		take(named(EVENT_DEVICE, i), text, NULL);
 		text[0] = 'o';
 		take(named(EVENT_OWNER, i), text, NULL);
 		text[0] = 'c';
@@ -85,6 +87,8 @@ static void test_many(void **state)
 			text[0] = 'i';
 			assert_string_equal(names->irq(names->ctx, k), text);
 			assert_string_equal(names->irq_affinity(names->ctx, k), "0-3");
+			text[0] = 'd';
+			assert_string_equal(names->irq_device(names->ctx, k), text);
 			text[0] = 'o';
 			assert_string_equal(names->owner(names->ctx, k), text);
 			text[0] = 'c';

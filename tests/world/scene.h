@@ -38,7 +38,8 @@ struct scene {
 	uint64_t start_ns;
 	uint32_t before[LEVELS];
 	/* Functions by address, IRQs by number, stacks by id: "inner;outer". */
-	const char *function[SCENE_WORDS], *irq[SCENE_WORDS], *affinity[SCENE_WORDS];
+	const char *function[SCENE_WORDS], *irq[SCENE_WORDS], *affinity[SCENE_WORDS],
+		*device[SCENE_WORDS];
 	const char *owner[SCENE_WORDS]; /* by number of the control group: see owner_read() */
 	/* Command lines by process; NULL: the end. */
 	struct scene_command {
@@ -78,6 +79,11 @@ static inline int32_t scene_stack(struct scene *s, const char *const *frame, int
 static inline const char *scene_name_irq(void *ctx, uint32_t irq)
 {
 	return irq < SCENE_WORDS ? ((struct scene *)ctx)->irq[irq] : NULL;
+}
+
+static inline const char *scene_name_device(void *ctx, uint32_t irq)
+{
+	return irq < SCENE_WORDS ? ((struct scene *)ctx)->device[irq] : NULL;
 }
 
 static inline const char *scene_name_affinity(void *ctx, uint32_t irq)
@@ -145,6 +151,7 @@ static inline void scene_init(struct scene *s, const char *hostname, const unsig
 	s->names = (struct names){s,
 				  scene_name_irq,
 				  scene_name_affinity,
+				  scene_name_device,
 				  scene_name_symbol,
 				  scene_name_stack,
 				  scene_name_owner,
