@@ -19,17 +19,18 @@
 struct slot {
 	uint64_t number; /* 0: free */
 	const char *text;
+	struct reading *pending; /* has not come back */
 };
 
 struct commands {
 	struct slot slot[SLOTS];
-	uint32_t used;
-	bool stuck; /* a reader did not come back */
+	uint32_t used, pending;
 	struct texts *texts;
 };
 
 /* A reading, by a thread of its own. */
 struct reading {
+	pthread_t thread;
 	uint32_t process;
 	char text[COMMAND_MOST + 4];
 	size_t len;
@@ -70,50 +71,74 @@ static void *read_command(void *arg)
 	return NULL;
 }
 
-static const char *read_in_time(struct commands *c, uint32_t process)
+/* Takes what a reading has found if that is there within so many ns. One that is not stays, with
+ * its thread. */
+static void take(struct commands *c, struct slot *s, long wait_ns)
 {
-	struct reading *r = c->stuck ? NULL : calloc(1, sizeof(*r));
-	const char *text = NULL;
+	struct reading *r = s->pending;
 	struct timespec until;
-	pthread_t thread;
 
-	if (!r)
-		return NULL;
-	r->process = process;
-	if (pthread_create(&thread, NULL, read_command, r)) {
-		free(r);
-		return NULL;
-	}
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += COMMAND_WAIT_NS;
+	until.tv_nsec += wait_ns;
 	until.tv_sec += until.tv_nsec / NSEC_PER_SEC;
 	until.tv_nsec %= NSEC_PER_SEC;
-	if (pthread_timedjoin_np(thread, NULL, &until)) {
-		c->stuck = true; /* the thread keeps its memory */
-		return NULL;
-	}
+	if (pthread_timedjoin_np(r->thread, NULL, &until))
+		return;
 	if (r->len)
-		text = texts_keep(c->texts, r->text, r->len);
+		s->text = texts_keep(c->texts, r->text, r->len);
+	s->pending = NULL;
+	c->pending--;
 	free(r);
-	return text;
+}
+
+static void begin(struct commands *c, struct slot *s, uint32_t process)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return;
+	r->process = process;
+	if (pthread_create(&r->thread, NULL, read_command, r)) {
+		free(r);
+		return;
+	}
+	s->pending = r;
+	take(c, s, c->pending++ ? 0 : COMMAND_WAIT_NS);
+}
+
+/* All are read anew when they are asked for again; who has not come back stays in the way. */
+static void forget(struct commands *c)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (c->slot[i].pending)
+			take(c, &c->slot[i], 0);
+	memset(c->slot, 0, sizeof(c->slot));
+	c->used = 0;
 }
 
 const char *commands_text(struct commands *c, uint32_t process, uint64_t number)
 {
 	uint32_t at = (number * 0x9e3779b97f4a7c15ULL) >> 52;
+	struct slot *s;
 
 	_Static_assert(SLOTS == 1 << 12, "the upper 12 bits");
-	for (; c->slot[at].number; at = (at + 1) % SLOTS)
-		if (c->slot[at].number == number)
-			return c->slot[at].text;
+	for (; (s = &c->slot[at])->number; at = (at + 1) % SLOTS) {
+		if (s->number != number)
+			continue;
+		if (s->pending)
+			take(c, s, 0);
+		return s->text;
+	}
+	if (c->pending >= COMMANDS_PENDING)
+		return NULL;
 	if (c->used >= SLOTS / 4 * 3) {
-		memset(c->slot, 0, sizeof(c->slot));
-		c->used = 0;
+		forget(c);
 		return commands_text(c, process, number);
 	}
 	c->used++;
-	c->slot[at] = (struct slot){number, read_in_time(c, process)};
-	return c->slot[at].text;
+	s->number = number;
+	begin(c, s, process);
+	return s->text;
 }
 
 struct commands *commands_new(void)

@@ -4,16 +4,18 @@
  *
  * The kernel reads them from the process's own memory, which a process may keep from being read for
  * as long as it likes (userfaultfd(2), a file system of its own). So a thread of its own reads
- * each, and who waits for it does so for COMMAND_WAIT_NS at most; if one is not there by then, no
- * other is read in this run.
+ * each, and who waits for it does so for COMMAND_WAIT_NS at most, or not at all while another has
+ * not come back; what comes later is found when it is asked for again. With COMMANDS_PENDING of
+ * them no other is read until one comes back.
  */
 #ifndef CULPRIT_COMMANDS_H
 #define CULPRIT_COMMANDS_H
 
 #include <stdint.h>
 
-#define COMMAND_WAIT_NS 50000000 /* less than the rings hold at any rate (state.h) */
-#define COMMAND_MOST    240      /* bytes of a command line; a longer one ends with "..." */
+#define COMMAND_WAIT_NS  50000000 /* less than the rings hold at any rate (state.h) */
+#define COMMANDS_PENDING 8
+#define COMMAND_MOST     240 /* bytes of a command line; a longer one ends with "..." */
 
 struct commands;
 
@@ -21,7 +23,8 @@ struct commands *commands_new(void); /* NULL: out of memory */
 void commands_free(struct commands *c);
 
 /* The command line of this process, its words divided by spaces, any other bytes as they are. The
- * same for the same number until commands_free. NULL: not known, or it has none. */
+ * same for the same number until commands_free, once it is known. NULL: not known, or not yet, or
+ * it has none. */
 const char *commands_text(struct commands *c, uint32_t process, uint64_t number);
 
 #endif

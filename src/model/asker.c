@@ -240,6 +240,22 @@ static const char *const *frames_kept(const struct names *names, int32_t stack, 
 	return n && names->stack_kept ? names->stack_kept(names->ctx, stack) : NULL;
 }
 
+static const char *command_of(const struct asker *who, const struct record *r,
+			      const struct names *names)
+{
+	if (who->kind != ASKER_THREAD || !(r->flags & RECORD_OWNED) || !names->command)
+		return NULL;
+	return names->command(names->ctx, OWNER_PROCESS(r->owner), r->name);
+}
+
+/* A command line that is not known yet is asked for again, ever more seldom. */
+static void count_again(struct asker_row *row, const struct record *r, const struct names *names)
+{
+	row->count++;
+	if (!row->who.command && !(row->count & (row->count - 1)))
+		row->who.command = command_of(&row->who, r, names);
+}
+
 /* again: the row that has had the same request; NULL: none. */
 static const struct asker *add_by_names(struct askers *o, const struct record *r,
 					const struct names *names, struct asker_row *again)
@@ -256,7 +272,7 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	if (is_owned(r) && names->owner)
 		owner = names->owner(names->ctx, OWNER_CGROUP(r->owner));
 	if (again) {
-		again->count++;
+		count_again(again, r, names);
 		return &again->who;
 	}
 	if (!is_told(r, frame, n)) {
@@ -266,8 +282,7 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	who = asker_of(r, frame, n);
 	who.function = function_of(frame, n, site);
 	who.owner = who.cgroup ? owner : NULL;
-	if (who.kind == ASKER_THREAD && r->flags & RECORD_OWNED && names->command)
-		who.command = names->command(names->ctx, OWNER_PROCESS(r->owner), r->name);
+	who.command = command_of(&who, r, names);
 	row = asker_row_of(o, &who);
 	if (!row) {
 		o->unnamed++;
@@ -296,6 +311,6 @@ const struct asker *askers_add(struct askers *o, const struct record *r, const s
 	row = asker_row_again(o, r);
 	if (!row || !names->kept)
 		return add_by_names(o, r, names, row);
-	row->count++;
+	count_again(row, r, names);
 	return &row->who;
 }

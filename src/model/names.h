@@ -41,7 +41,8 @@ struct names {
 	 * (owner.h); may be NULL, and may return NULL: not known. */
 	const char *(*owner)(void *ctx, uint32_t group);
 	/* Finds the command line of a process when a thread of this comm, 16 bytes, was first seen;
-	 * may be NULL: none was asked for, and may return NULL: not known. Any bytes. */
+	 * may be NULL: none was asked for, and may return NULL: not known, or not yet. Any bytes.
+	 */
 	const char *(*command)(void *ctx, uint32_t process, const char *comm);
 	/* Meaning of rows of threads; from BY_UNIT on of user threads. */
 	enum owner_by by;
