@@ -14,6 +14,7 @@
 #include "base/texts.h"
 #include "base/units.h"
 
+#define STACK (64 << 10)
 #define SLOTS 4096 /* a power of two; three quarters of them are used before all are emptied */
 
 struct slot {
@@ -25,6 +26,7 @@ struct slot {
 struct commands {
 	struct slot slot[SLOTS];
 	uint32_t used, pending;
+	pthread_attr_t attr;
 	struct texts *texts;
 };
 
@@ -98,12 +100,12 @@ static void begin(struct commands *c, struct slot *s, uint32_t process)
 	if (!r)
 		return;
 	r->process = process;
-	if (pthread_create(&r->thread, NULL, read_command, r)) {
+	if (pthread_create(&r->thread, &c->attr, read_command, r)) {
 		free(r);
 		return;
 	}
 	s->pending = r;
-	take(c, s, c->pending++ ? 0 : COMMAND_WAIT_NS);
+	take(c, s, c->pending++ ? COMMAND_WAIT_NS / 10 : COMMAND_WAIT_NS);
 }
 
 /* All are read anew when they are asked for again; who has not come back stays in the way. */
@@ -148,16 +150,21 @@ struct commands *commands_new(void)
 	if (!c)
 		return NULL;
 	c->texts = texts_new();
-	if (c->texts)
-		return c;
-	free(c);
-	return NULL;
+	if (!c->texts || pthread_attr_init(&c->attr)) {
+		texts_free(c->texts);
+		free(c);
+		return NULL;
+	}
+	/* The usual one, of megabytes, would be made and locked whole for each thread. */
+	pthread_attr_setstacksize(&c->attr, STACK);
+	return c;
 }
 
 void commands_free(struct commands *c)
 {
 	if (!c)
 		return;
+	pthread_attr_destroy(&c->attr);
 	texts_free(c->texts);
 	free(c);
 }

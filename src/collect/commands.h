@@ -4,8 +4,8 @@
  *
  * The kernel reads them from the process's own memory, which a process may keep from being read for
  * as long as it likes (userfaultfd(2), a file system of its own). So a thread of its own reads
- * each, and who waits for it does so for COMMAND_WAIT_NS at most, or not at all while another has
- * not come back; what comes later is found when it is asked for again. With COMMANDS_PENDING of
+ * each, and who waits for it does so for COMMAND_WAIT_NS at most, or a tenth while another has not
+ * come back; what comes later is found when it is asked for again. With COMMANDS_PENDING of
  * them no other is read until one comes back.
  */
 #ifndef CULPRIT_COMMANDS_H

@@ -123,6 +123,11 @@ def asked(piece):
                                                  else "")
 
 
+def without_owner(text):
+    """Who asked, as the note "asked by" has it, without the unit or container behind the name."""
+    return text and text.partition(" · ")[0]
+
+
 def agree(name, trace, lines, sums=True):
     """The trace against the lines of jsonl. sums: the spans are true ones, so that their net times
     make the pieces."""
@@ -158,7 +163,7 @@ def agree(name, trace, lines, sums=True):
         if sums and not h.args.get("spans_left_out") and mine != want:
             bad.append((mine, want))
         # A piece knows who asked for it the last time.
-        told = {(s.name, s.args.get("asked by")) for s in below(h)}
+        told = {(s.name, without_owner(s.args.get("asked by"))) for s in below(h)}
         if not h.args.get("spans_left_out") and {(who(p), asked(p)) for p in r["pieces"]
                                                  if asked(p)} - told:
             bad.append((told, r["pieces"]))
@@ -166,7 +171,8 @@ def agree(name, trace, lines, sums=True):
        *bad[:3])
     sent = {f: s for t, row in top.items() if t.endswith("asks") for s in row for f in s.flows_out}
     is_(set(sent), set(arrows), f"{name}: each arrow has two ends")
-    ok(all(sent[f].name == s.args["asked by"] for f, s in arrows.items()) and len(arrows) >= wanted,
+    ok(all(sent[f].name == without_owner(s.args["asked by"]) for f, s in arrows.items())
+       and len(arrows) >= wanted,
        f"{name}: and begins at who asked",
        f"{len(arrows)} arrows, {wanted} pieces that somebody asked for")
     return tracks, top, counters, len(arrows)

@@ -3,7 +3,7 @@
 """What a record costs in instructions, which are the same on every machine and however busy it is:
 a guest whose clock counts them makes noise of each kind alone, with culprit, with an instance of
 ftrace that has the same events, and, where `make bench` has built it, with the floor: programs on
-culprit's hooks that only read the clock.
+culprit's hooks that only read the clock. With LONG=1 also with threads watched, by both ways.
 
 Prints a table. The bounds are what was measured, and a little for updates of Debian's kernel: a
 change that makes a record dearer has to say so here.
@@ -15,7 +15,7 @@ its own.
 import json
 import os
 
-from guests import lab, need, run
+from guests import LONG, lab, need, run
 from lib import cpu_of, diag, done, is_, ok, skip_all, sources, take_turn
 
 take_turn(shared=True)
@@ -74,7 +74,8 @@ python3 tests/vm/asking.py $! >/tmp/out/askers
 kill -INT $!
 wait $!
 echo 0 >/proc/sys/kernel/bpf_stats_enabled
-# ---- watched ----
+"""
+WATCHING = f"""
 for way in '' --sums; do
 	echo watch$way
 	culprit watch -c 1 -d 1h -q $way -o /tmp/out/watch$way -H 0 --ready-file /tmp/go$way &
@@ -99,8 +100,8 @@ if not os.path.exists(noise):
 here = {"/usr/bin/noise": noise}
 if os.path.exists(bench):
     here |= {"/usr/bin/bench": bench} | lab.libraries([bench], lab.MACHINES["amd64"])
-rc, out, err, files = run(kernel, JOB, counted=SHIFT, isolation="isolcpus=1 irqaffinity=0",
-                          files=here)
+rc, out, err, files = run(kernel, JOB + (WATCHING if LONG else ""), counted=SHIFT,
+                          isolation="isolcpus=1 irqaffinity=0", files=here)
 ok(rc == 0, "the job ends well in the guest", rc, out, err)
 
 took, tool = {}, "alone"
@@ -124,17 +125,18 @@ for kind, (records, bound) in KINDS.items():
     # Less than a tenth of what it was: nothing was recorded.
     ok(bound / 10 < adds["culprit"] <= bound,
        f"{kind}: a record adds no more instructions than it did", adds, bound)
-diag("watched:      records     sums           with the reader")
-for kind, (*bounds, events) in WATCHED.items():
-    adds = [took[t, kind] - took["alone", kind] for t in ("watch", "watch--sums")]
-    whole = [on_cpu + took[t, f"read-{kind}"] / events
-             for on_cpu, t in zip(adds, ("watch", "watch--sums"))]
-    diag(f"{kind:<14}{adds[0]:>7.0f}{adds[1]:>9.0f}{adds[1] / adds[0]:>7.2f}"
-         f"{whole[0]:>9.0f}{whole[1]:>9.0f}{whole[1] / whole[0]:>7.2f}")
-    ok(all(bound / 10 < n <= bound for n, bound in zip(adds, bounds)),
-       f"{kind}: watched, it takes no more than it did", adds, bounds)
-    ok(0 < whole[1] <= whole[0] / 2, f"{kind}: sums take half of records at most, with who reads "
-       "them", whole)
+if LONG:
+    diag("watched:      records     sums           with the reader")
+    for kind, (*bounds, events) in WATCHED.items():
+        adds = [took[t, kind] - took["alone", kind] for t in ("watch", "watch--sums")]
+        whole = [on_cpu + took[t, f"read-{kind}"] / events
+                 for on_cpu, t in zip(adds, ("watch", "watch--sums"))]
+        diag(f"{kind:<14}{adds[0]:>7.0f}{adds[1]:>9.0f}{adds[1] / adds[0]:>7.2f}"
+             f"{whole[0]:>9.0f}{whole[1]:>9.0f}{whole[1] / whole[0]:>7.2f}")
+        ok(all(bound / 10 < n <= bound for n, bound in zip(adds, bounds)),
+           f"{kind}: watched, it takes no more than it did", adds, bounds)
+        ok(0 < whole[1] <= whole[0] / 2,
+           f"{kind}: sums take half of records at most, with who reads them", whole)
 for name, bound in ASKERS.items():
     known, often = asked[name]
     diag(f"{name:<14}{'':>7}{known:>{9 * len(tools)}.0f}{bound:>7}{'':>17}"
