@@ -20,9 +20,10 @@
 struct partitions;
 
 /* Makes a partition of each CPU that needs one, and tests that the kernel gives a thread there this
- * policy. online: all CPUs of the machine. NULL with the reason said: then all is as it was. */
+ * policy. online: all CPUs of the machine. NULL with the reason said, or quietly when *stop is set
+ * meanwhile: then all is as it was. */
 struct partitions *partitions_make(const struct cpus *cpus, const struct cpus *online,
-				   const struct deadline *d);
+				   const struct deadline *d, const volatile int *stop);
 
 /* Puts this process into the partition of a CPU, if that got one; p: NULL for none. 0 or -errno. */
 int partitions_enter(const struct partitions *p, unsigned cpu);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,84 +42,132 @@ int partition_write(int dir, const char *name, const char *text)
 	return err;
 }
 
-/* True when a cgroup below the root was given CPUs: somebody else needs the controller by now. */
+unsigned long long partition_start(pid_t pid)
+{
+	char path[32], text[PARTITION_TEXT], state = 'X';
+	unsigned long long start = 0;
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	partition_read(AT_FDCWD, path, text);
+	end = strrchr(text, ')'); /* the name before it may hold anything */
+	if (!end || sscanf(end + 1,
+			   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			   "%*s %*s %llu",
+			   &state, &start) != 2)
+		return 0;
+	return state == 'Z' || state == 'X' ? 0 : start;
+}
+
+const char *partition_next(DIR *dir, struct partition_name *name)
+{
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (sscanf(e->d_name, PARTITION_PREFIX "%d.%llu.%15s", &name->owner, &name->start,
+			   name->part) == 3)
+			return e->d_name;
+	return NULL;
+}
+
+/* True when a cgroup below the root was given CPUs, or another run has begun: somebody else needs
+ * the controller by now. */
 static bool others_use_it(const struct partitions *p)
 {
 	char path[NAME_MAX + 32], text[PARTITION_TEXT] = "";
 	DIR *dir = opendir(p->root);
+	bool ours = false;
 	struct dirent *e;
 
-	while (dir && !text[0] && (e = readdir(dir))) {
+	while (dir && !ours && !text[0] && (e = readdir(dir))) {
 		if (e->d_type != DT_DIR || e->d_name[0] == '.')
 			continue;
+		ours = !strncmp(e->d_name, PARTITION_PREFIX, strlen(PARTITION_PREFIX));
 		snprintf(path, sizeof(path), "%s/cpuset.cpus", e->d_name);
 		partition_read(p->dir, path, text);
 	}
 	if (dir)
 		closedir(dir);
-	return text[0];
+	return ours || text[0];
 }
 
-/* Removes one; the processes in it may take a while to end. */
-static void remove_one(const struct partitions *p, const char *name)
+/* Removes one; the processes in it may take a while to end. 0 or -errno. */
+static int remove_one(const struct partitions *p, const char *name)
 {
 	uint64_t until = now_ns() + LEAVE_NS;
 	struct timespec step = {0, STEP_NS};
 
 	while (unlinkat(p->dir, name, AT_REMOVEDIR)) {
 		if (errno == ENOENT)
-			return;
-		if (errno != EBUSY || now_ns() > until) {
-			say("cannot remove the cpuset partition %s/%s: %s", p->root, name,
-			    strerror(errno));
-			return;
-		}
+			break;
+		if (errno != EBUSY || now_ns() > until)
+			return -errno;
 		nanosleep(&step, NULL);
 	}
+	return 0;
 }
 
-/* The owner in a name; 0: it is none of ours. */
-static pid_t owner_of(const char *name)
+/* Puts back what a name stands for, and removes it. */
+static int put_back(const struct partitions *p, const char *name, bool rest)
 {
-	if (strncmp(name, PARTITION_PREFIX, strlen(PARTITION_PREFIX)))
-		return 0;
-	return atoi(name + strlen(PARTITION_PREFIX));
+	int err = rest ? partition_write(p->dir, "cpuset.sched_load_balance", "1") : 0;
+
+	err = err ? err : remove_one(p, name);
+	if (!err && !rest && !others_use_it(p)) /* the last of all runs has no name left there */
+		partition_write(p->dir, "cgroup.subtree_control", "-cpuset");
+	return err;
 }
 
-/* Removes those of one owner; 0: of all that have ended without removing them. True: one was the
- * cpuset of the other CPUs. */
-static bool remove_of(const struct partitions *p, pid_t owner)
+/* Removes either the partitions (facts: false) or what stands for facts, of the owner or of all
+ * runs that have ended. The last error, 0 without one. */
+static int remove_those(const struct partitions *p, bool ended, bool facts)
 {
 	DIR *dir = opendir(p->root);
-	bool stopped = false;
-	struct dirent *e;
+	struct partition_name n;
+	const char *name;
+	int err = 0;
 
-	while (dir && (e = readdir(dir))) {
-		pid_t of = owner_of(e->d_name);
-		const char *end = strrchr(e->d_name, '.');
+	while ((name = partition_next(dir, &n))) {
+		bool rest = !strcmp(n.part, PARTITION_REST);
+		bool fact = rest || !strcmp(n.part, PARTITION_CONTROL);
+		bool own = n.owner == p->owner && n.start == p->start;
+		int failed;
 
-		if (!of || (owner ? of != owner : !kill(of, 0) || errno != ESRCH))
+		if (fact != facts || (ended ? partition_start(n.owner) == n.start : !own))
 			continue;
-		stopped |= end && !strcmp(end + 1, PARTITION_REST);
-		remove_one(p, e->d_name);
+		failed = fact ? put_back(p, name, rest) : remove_one(p, name);
+		if (failed && !ended)
+			say("cannot remove the cpuset partition %s/%s: %s", p->root, name,
+			    strerror(-failed));
+		err = failed ? failed : err;
 	}
 	if (dir)
 		closedir(dir);
-	return stopped;
+	return err;
 }
 
-bool partitions_sweep(const struct partitions *p)
+void partitions_sweep(const struct partitions *p)
 {
-	return remove_of(p, 0);
+	if (!remove_those(p, true, false))
+		remove_those(p, true, true);
 }
 
 static void take_away(const struct partitions *p)
 {
-	if (p->first && p->balance)
-		partition_write(p->dir, "cpuset.sched_load_balance", "1");
-	remove_of(p, p->owner);
-	if (p->controller && !others_use_it(p))
-		partition_write(p->dir, "cgroup.subtree_control", "-cpuset");
+	if (!remove_those(p, false, false))
+		remove_those(p, false, true);
+}
+
+/* Closes what culprit has open: its locks and programs must go when it goes. */
+static void close_all_but(int a, int b)
+{
+	int low = a < b ? a : b, high = a < b ? b : a;
+
+	if (low > 3)
+		syscall(SYS_close_range, 3, low - 1, 0);
+	if (high > low + 1)
+		syscall(SYS_close_range, low + 1, high - 1, 0);
+	syscall(SYS_close_range, high + 1, ~0U, 0);
 }
 
 static void __attribute__((noreturn)) guard(const struct partitions *p, int pipe)
@@ -129,6 +178,7 @@ static void __attribute__((noreturn)) guard(const struct partitions *p, int pipe
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
 		signal(deaf[i], SIG_IGN);
 	setsid();
+	close_all_but(pipe, p->dir);
 	if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout))
 		_exit(1); /* a reader of the output would wait for this process, too */
 	prctl(PR_SET_NAME, "culprit-guard");

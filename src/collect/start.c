@@ -209,7 +209,8 @@ static int make_partitions(struct collect *c, const struct collect_options *o)
 {
 	if (o->policy != SCHED_DEADLINE)
 		return 0;
-	c->partitions = partitions_make(&o->targets, &c->view->host.online, &o->deadline);
+	c->partitions =
+		partitions_make(&o->targets, &c->view->host.online, &o->deadline, c->hooks.stop);
 	return c->partitions ? 0 : -1;
 }
 

@@ -49,6 +49,7 @@ if [ ! -e $root/cpuset.cpus.isolated ]; then
 	culprit sleep -c 2 -P d:200us:1ms -d 1s >/tmp/out/refused 2>&1; echo $? >/tmp/out/refused.rc
 	umount $root; mkdir /tmp/v1; mount -t cgroup -o cpuset none /tmp/v1; root=/tmp/v1
 fi
+before=$(cat $root/cgroup.subtree_control; cat $root/cpuset.sched_load_balance)
 # begin CULPRIT-ARGUMENTS...: until the window is open
 begin() { rm -f /tmp/ready; culprit sleep -i 20ms -q "$@" --ready-file /tmp/ready & proc=$!
 	until [ -e /tmp/ready ] || ! kill -0 $proc; do usleep 10000; done; }
@@ -68,12 +69,22 @@ culprit pingpong --pin 2,3 -m futex,pipe -k 0 -n 50 -P d:5ms:20ms -q --no-trace 
 begin -c 2 -P d:5ms:20ms -d 1h >/dev/null 2>&1
 ls $root | grep -c culprit-deadline >/tmp/out/made2
 kill -9 $proc
-i=0; while ls $root | grep -q culprit-deadline && [ $i -lt 300 ]; do usleep 100000; i=$((i+1)); done
-usleep 500000
+# the guard may still be at work
+state() { ls $root | grep culprit-deadline; cat $root/cgroup.subtree_control
+	cat $root/cpuset.sched_load_balance; }
+i=0; while [ "$(state)" != "$before" ] && [ $i -lt 300 ]; do usleep 100000; i=$((i+1)); done
 ls $root | grep culprit-deadline >/tmp/out/after2
 cat $root/cgroup.subtree_control >/tmp/out/control2
 cat $root/cpuset.sched_load_balance >/tmp/out/balance2
 allowed >/tmp/out/allowed2 2>&1
+begin -c 2 -P d:5ms:20ms -d 1h >/dev/null 2>&1
+culprit sleep -c 2 -P d:5ms:20ms -d 1s >/tmp/out/live 2>&1
+for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = culprit-guard ] && kill -9 ${p#/proc/}; done
+kill -9 $proc; wait $proc
+ls $root | grep -c culprit-deadline >/tmp/out/left
+culprit sleep -c 2 -i 20ms -P d:5ms:20ms -q --no-trace -d 1s >/tmp/out/again 2>&1
+echo $? >/tmp/out/again.rc
+state >/tmp/out/after3; echo "$before" >/tmp/out/before
 culprit sleep -c 2 -P d:995us:1ms -d 1s >/tmp/out/full 2>&1
 culprit sleep -c 0-3 -P d:5ms:20ms -d 1s --no-trace >/tmp/out/all 2>&1
 mkdir $root/theirs
@@ -101,8 +112,8 @@ def check_deadline(kernel):
     is_(text["samplers"].splitlines(),
         [f"policy : 6 Cpus_allowed_list: {cpu}" for cpu in (2, 3)],
         f"{name}: each sampler has the policy, and one CPU")
-    is_((text["made"], text["made2"]), ("3\n", "2\n") if first else ("2\n", "1\n"),
-        f"{name}: each CPU has a partition; version 1 has one for the rest, too")
+    is_((text["made"], text["made2"]), ("3\n", "2\n"),
+        f"{name}: each CPU has a partition; one more name says what to put back")
     report = json.loads(text["report"])
     is_(report["run"]["priority"], "SCHED_DEADLINE 5000:20000 us", f"{name}: the report says so")
     ok(all(c["series"][0]["count"] > 10 for c in report["cpus"]),
@@ -115,8 +126,12 @@ def check_deadline(kernel):
     ok(all(len(c["series"]) == 2 and c["series"][0]["count"] == 50
            for c in json.loads(text["pingpong"])["cpus"]), f"{name}: pingpong -m futex,pipe, too",
        text["pingpong"])
+    is_(text["left"], "2\n", f"{name}: when its guard is killed, too, both names stay")
+    ok(text["again.rc"] == "0\n" and text["after3"].strip() == text["before"].strip(),
+       f"{name}: the next run takes them away, and all that the first had changed",
+       text["again"], text["after3"], text["before"])
     for what, says in (("full", "kernel.sched_rt_runtime_us"), ("all", "leaves no CPU"),
-                       ("taken", "exclusive|another cpuset")):
+                       ("live", "run [0-9]+ measures it"), ("taken", "exclusive|another cpuset")):
         ok(re.fullmatch(f"culprit: .*({says}).*\n", text[what]),
            f"{name}: one line where the kernel has none: {what}", text[what])
 
