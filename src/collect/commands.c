@@ -15,17 +15,17 @@
 #include "base/units.h"
 
 #define STACK (64 << 10)
-#define SLOTS 4096 /* a power of two; three quarters of them are used before all are emptied */
+#define SLOTS 256 /* at first; a power of two */
 
 struct slot {
 	uint64_t number; /* 0: free */
 	const char *text;
-	struct reading *pending; /* has not come back */
 };
 
 struct commands {
-	struct slot slot[SLOTS];
-	uint32_t used, pending;
+	struct slot *slot; /* hash, half empty */
+	uint32_t slots, used;
+	struct reading *pending[COMMANDS_PENDING]; /* have not come back; NULL: free */
 	pthread_attr_t attr;
 	struct texts *texts;
 };
@@ -33,6 +33,7 @@ struct commands {
 /* A reading, by a thread of its own. */
 struct reading {
 	pthread_t thread;
+	uint64_t number;
 	uint32_t process;
 	char text[COMMAND_MOST + 4];
 	size_t len;
@@ -73,11 +74,40 @@ static void *read_command(void *arg)
 	return NULL;
 }
 
+static struct slot *slot_of(const struct commands *c, uint64_t number)
+{
+	uint64_t at = number * 0x9e3779b97f4a7c15ULL >> 32;
+
+	while (c->slot[at & (c->slots - 1)].number && c->slot[at & (c->slots - 1)].number != number)
+		at++;
+	return &c->slot[at & (c->slots - 1)];
+}
+
+/* Room for one more. */
+static int grow(struct commands *c)
+{
+	struct commands more = *c;
+
+	if (2 * c->used < c->slots)
+		return 0;
+	more.slots = c->slots ? 2 * c->slots : SLOTS;
+	more.slot = calloc(more.slots, sizeof(*more.slot));
+	if (!more.slot)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->slots; i++)
+		if (c->slot[i].number)
+			*slot_of(&more, c->slot[i].number) = c->slot[i];
+	free(c->slot);
+	c->slot = more.slot;
+	c->slots = more.slots;
+	return 0;
+}
+
 /* Takes what a reading has found if that is there within so many ns. One that is not stays, with
  * its thread. */
-static void take(struct commands *c, struct slot *s, long wait_ns)
+static void take(struct commands *c, struct reading **place, long wait_ns)
 {
-	struct reading *r = s->pending;
+	struct reading *r = *place;
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
@@ -87,60 +117,60 @@ static void take(struct commands *c, struct slot *s, long wait_ns)
 	if (pthread_timedjoin_np(r->thread, NULL, &until))
 		return;
 	if (r->len)
-		s->text = texts_keep(c->texts, r->text, r->len);
-	s->pending = NULL;
-	c->pending--;
+		slot_of(c, r->number)->text = texts_keep(c->texts, r->text, r->len);
 	free(r);
+	*place = NULL;
 }
 
-static void begin(struct commands *c, struct slot *s, uint32_t process)
+/* Returns a free place among them, NULL: there is none. *some: others have not come back. */
+static struct reading **take_all(struct commands *c, bool *some)
 {
-	struct reading *r = calloc(1, sizeof(*r));
+	struct reading **free_place = NULL;
 
+	*some = false;
+	for (int i = 0; i < COMMANDS_PENDING; i++) {
+		if (c->pending[i])
+			take(c, &c->pending[i], 0);
+		if (c->pending[i])
+			*some = true;
+		else
+			free_place = &c->pending[i];
+	}
+	return free_place;
+}
+
+static void begin(struct commands *c, uint32_t process, uint64_t number)
+{
+	bool some;
+	struct reading **place = take_all(c, &some), *r;
+
+	if (!place || grow(c))
+		return;
+	r = calloc(1, sizeof(*r));
 	if (!r)
 		return;
 	r->process = process;
+	r->number = number;
 	if (pthread_create(&r->thread, &c->attr, read_command, r)) {
 		free(r);
 		return;
 	}
-	s->pending = r;
-	take(c, s, c->pending++ ? COMMAND_WAIT_NS / 10 : COMMAND_WAIT_NS);
-}
-
-/* All are read anew when they are asked for again; who has not come back stays in the way. */
-static void forget(struct commands *c)
-{
-	for (uint32_t i = 0; i < SLOTS; i++)
-		if (c->slot[i].pending)
-			take(c, &c->slot[i], 0);
-	memset(c->slot, 0, sizeof(c->slot));
-	c->used = 0;
+	slot_of(c, number)->number = number;
+	c->used++;
+	*place = r;
+	take(c, place, some ? COMMAND_WAIT_NS / 10 : COMMAND_WAIT_NS);
 }
 
 const char *commands_text(struct commands *c, uint32_t process, uint64_t number)
 {
-	uint32_t at = (number * 0x9e3779b97f4a7c15ULL) >> 52;
-	struct slot *s;
+	struct slot *s = slot_of(c, number);
+	bool some;
 
-	_Static_assert(SLOTS == 1 << 12, "the upper 12 bits");
-	for (; (s = &c->slot[at])->number; at = (at + 1) % SLOTS) {
-		if (s->number != number)
-			continue;
-		if (s->pending)
-			take(c, s, 0);
-		return s->text;
-	}
-	if (c->pending >= COMMANDS_PENDING)
-		return NULL;
-	if (c->used >= SLOTS / 4 * 3) {
-		forget(c);
-		return commands_text(c, process, number);
-	}
-	c->used++;
-	s->number = number;
-	begin(c, s, process);
-	return s->text;
+	if (s->number && !s->text)
+		take_all(c, &some);
+	else if (!s->number)
+		begin(c, process, number);
+	return slot_of(c, number)->text;
 }
 
 struct commands *commands_new(void)
@@ -150,8 +180,9 @@ struct commands *commands_new(void)
 	if (!c)
 		return NULL;
 	c->texts = texts_new();
-	if (!c->texts || pthread_attr_init(&c->attr)) {
+	if (!c->texts || grow(c) || pthread_attr_init(&c->attr)) {
 		texts_free(c->texts);
+		free(c->slot);
 		free(c);
 		return NULL;
 	}
@@ -166,5 +197,6 @@ void commands_free(struct commands *c)
 		return;
 	pthread_attr_destroy(&c->attr);
 	texts_free(c->texts);
+	free(c->slot);
 	free(c);
 }

@@ -240,22 +240,6 @@ static const char *const *frames_kept(const struct names *names, int32_t stack, 
 	return n && names->stack_kept ? names->stack_kept(names->ctx, stack) : NULL;
 }
 
-static const char *command_of(const struct asker *who, const struct record *r,
-			      const struct names *names)
-{
-	if (who->kind != ASKER_THREAD || !(r->flags & RECORD_OWNED) || !names->command)
-		return NULL;
-	return names->command(names->ctx, OWNER_PROCESS(r->owner), r->name);
-}
-
-/* A command line that is not known yet is asked for again, ever more seldom. */
-static void count_again(struct asker_row *row, const struct record *r, const struct names *names)
-{
-	row->count++;
-	if (!row->who.command && !(row->count & (row->count - 1)))
-		row->who.command = command_of(&row->who, r, names);
-}
-
 /* again: the row that has had the same request; NULL: none. */
 static const struct asker *add_by_names(struct askers *o, const struct record *r,
 					const struct names *names, struct asker_row *again)
@@ -272,7 +256,7 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	if (is_owned(r) && names->owner)
 		owner = names->owner(names->ctx, OWNER_CGROUP(r->owner));
 	if (again) {
-		count_again(again, r, names);
+		again->count++;
 		return &again->who;
 	}
 	if (!is_told(r, frame, n)) {
@@ -282,7 +266,10 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	who = asker_of(r, frame, n);
 	who.function = function_of(frame, n, site);
 	who.owner = who.cgroup ? owner : NULL;
-	who.command = command_of(&who, r, names);
+	if (who.kind == ASKER_THREAD && r->flags & RECORD_OWNED && names->command) {
+		who.process = OWNER_PROCESS(r->owner);
+		who.command = names->command(names->ctx, who.process, r->name);
+	}
 	row = asker_row_of(o, &who);
 	if (!row) {
 		o->unnamed++;
@@ -311,6 +298,6 @@ const struct asker *askers_add(struct askers *o, const struct record *r, const s
 	row = asker_row_again(o, r);
 	if (!row || !names->kept)
 		return add_by_names(o, r, names, row);
-	count_again(row, r, names);
+	row->count++;
 	return &row->who;
 }

@@ -36,7 +36,8 @@ struct asker {
 	 * the names; NULL: not known. */
 	uint32_t cgroup;
 	const char *owner;
-	const char *command; /* command line of its process, as a source's */
+	uint32_t process; /* a source's process and command line, in the same way */
+	const char *command;
 	/* The function behind the request; belongs to the names; NULL: not known. */
 	const char *function;
 };

@@ -131,6 +131,8 @@ void askers_note(struct askers *o, const struct asker *who)
 	}
 	if (!row->count++)
 		row->who = *who;
+	else if (!row->who.command)
+		row->who.command = who->command;
 }
 
 /* Upper bound of the requests of an asker without a row. */

@@ -40,9 +40,9 @@ struct names {
 	/* Finds the owner of the control group with this number, as owner_read() takes it
 	 * (owner.h); may be NULL, and may return NULL: not known. */
 	const char *(*owner)(void *ctx, uint32_t group);
-	/* Finds the command line of a process when a thread of this comm, 16 bytes, was first seen;
-	 * may be NULL: none was asked for, and may return NULL: not known, or not yet. Any bytes.
-	 */
+	/* Finds the command line of a process when a thread of this comm, 16 bytes, was first seen.
+	 * It is asked for then, and for what is reported again in the end: it may come late. May be
+	 * NULL: none was asked for, and may return NULL: not known, or not yet. Any bytes. */
 	const char *(*command)(void *ctx, uint32_t process, const char *comm);
 	/* Meaning of rows of threads; from BY_UNIT on of user threads. */
 	enum owner_by by;

@@ -100,11 +100,10 @@ uint32_t nest_thread(struct nest *n, struct source_key *key, uint32_t cgroup)
 	s = n->sources->row[row];
 	if (cgroup && s->cgroup != cgroup && !s->owners)
 		source_owned(s, cgroup, n->names->owner(n->names->ctx, cgroup));
-	if (n->names && n->names->command && n->names->by == BY_THREAD && !s->command_asked &&
-	    !(s->count & (s->count - 1))) { /* again if not known, ever more seldom */
-		if (key->process && !key->kernel_thread && !s->rest)
-			s->command = n->names->command(n->names->ctx, key->process, key->name);
-		s->command_asked = s->command || !key->process || key->kernel_thread || s->rest;
+	if (!s->process && key->process && !key->kernel_thread && !s->rest && n->names &&
+	    n->names->command && n->names->by == BY_THREAD) {
+		s->process = key->process;
+		n->names->command(n->names->ctx, key->process, key->name);
 	}
 	return row;
 }

@@ -93,3 +93,24 @@ void session_names_init(struct session_names *s, const struct session_options *o
 			       .command = o->names && o->names->command ? ask_command : NULL,
 			       .by = o->names ? o->names->by : BY_THREAD};
 }
+
+static void finish_source(struct source *s, const struct names *names)
+{
+	if (s->process && s->process != SOURCE_PROCESSES)
+		s->command = names->command(names->ctx, s->process, s->name);
+	for (uint32_t i = 0; s->askers && i < s->askers->count; i++) {
+		struct asker *who = &s->askers->row[i].who;
+
+		if (who->process)
+			who->command = names->command(names->ctx, who->process, who->comm);
+	}
+}
+
+void session_names_finish(struct view *v, const struct names *names)
+{
+	if (!names || !names->command)
+		return;
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		for (uint32_t k = 0; k < v->cpu[i].sources.count; k++)
+			finish_source(v->cpu[i].sources.row[k], names);
+}

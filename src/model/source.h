@@ -26,12 +26,13 @@
 #include "model/slices.h"
 #include "model/word.h"
 
-#define SOURCE_ROWS  (SOURCES_MAX + SOURCE_KINDS)
-#define SOURCE_PIDS  16
-#define SOURCE_NAME  64
-#define SOURCE_GONE  0x80000000U /* flag of a place in sources.moved: the row went into another */
-#define SOURCE_PLACE 0x7fffffffU
-#define SOURCE_CPUS  UINT32_MAX
+#define SOURCE_ROWS      (SOURCES_MAX + SOURCE_KINDS)
+#define SOURCE_PIDS      16
+#define SOURCE_NAME      64
+#define SOURCE_GONE      0x80000000U /* flag in sources.moved: the row went into another */
+#define SOURCE_PLACE     0x7fffffffU
+#define SOURCE_CPUS      UINT32_MAX
+#define SOURCE_PROCESSES UINT32_MAX
 
 struct source {
 	/* The fields that each interval changes lie together: there are more rows than a CPU's
@@ -54,10 +55,11 @@ struct source {
 	bool rest;          /* the row "(others)" of its kind */
 	enum owner_by by;   /* from BY_UNIT on the name is an owner's, and it has all threads */
 	const char *owner;
-	/* Command line of its process, where it was asked for: belongs to the names; NULL: not
-	 * known, or they differ. */
+	/* The process of a user thread's row, where command lines are asked for; 0: not known,
+	 * SOURCE_PROCESSES: several. Its command line comes with session_finish, and belongs to the
+	 * names; NULL: not known. */
+	uint32_t process;
 	const char *command;
-	bool command_asked;
 	/* Net ns of each hiccup that it had a part in: how evenly they came. */
 	struct slices slices;
 

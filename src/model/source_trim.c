@@ -114,9 +114,8 @@ static void merge(struct source *into, struct source *from)
 	hist_merge(&into->net, &from->net);
 	slices_merge(&into->slices, &from->slices);
 	merge_askers(into, from);
-	if (!from->command || !into->command || strcmp(from->command, into->command) != 0)
-		into->command = NULL;
-	into->command_asked = true;
+	if (from->process != into->process)
+		into->process = SOURCE_PROCESSES;
 	if (from->owners || into->rest)
 		into->owners = true, into->owner = NULL;
 	else

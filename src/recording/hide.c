@@ -74,7 +74,7 @@ static void redact_event(struct redact *r, struct event *e, struct hide_room *ro
 		for (int i = 0; i < e->named.nframes; i++)
 			room->frame[i] = redact_symbol(e->named.frame[i]);
 		e->named.frame = room->frame;
-	} else if (e->type == EVENT_OWNER || e->type == EVENT_COMMAND) {
+	} else if (e->type == EVENT_OWNER) {
 		e->named.name = NULL;
 	} else if (e->type == EVENT_WHERE) {
 		room->spot = *e->spot;
