@@ -46,17 +46,24 @@ static __always_inline struct wait *wait_in(struct wait_set *s, __s32 tid)
 	return NULL;
 }
 
+/* The set of this thread; NULL: it is a CPU's idle one, which never waits, and whose tid a free
+ * place has. */
+static __always_inline struct wait_set *waits_of(__s32 tid)
+{
+	return tid ? waits_at(tid & (WAIT_SETS - 1)) : NULL;
+}
+
 /* The wait of this thread; NULL: it waits nowhere. */
 static __always_inline struct wait *wait_of(__s32 tid)
 {
-	return wait_in(waits_at(tid & (WAIT_SETS - 1)), tid);
+	return wait_in(waits_of(tid), tid);
 }
 
 /* A new wait of this thread, of which the caller sets the rest; NULL: it waits already, or has no
  * place. */
 static __always_inline struct wait *wait_new(__s32 tid)
 {
-	struct wait_set *s = waits_at(tid & (WAIT_SETS - 1));
+	struct wait_set *s = waits_of(tid);
 
 	if (wait_in(s, tid))
 		return NULL;

@@ -53,6 +53,21 @@ static void test_places(void **state)
 	memset(sets, 0, sizeof(sets));
 }
 
+/* Idle threads have tid 0, as free places have: they wait nowhere. */
+static void test_idle(void **state)
+{
+	struct wait *w;
+
+	(void)state;
+	assert_null(wait_of(0));
+	assert_null(wait_new(0));
+	w = wait_new(tid_of(0));
+	assert_non_null(w);
+	assert_null(wait_of(0));
+	wait_end(w);
+	assert_null(wait_of(0)); /* nor in a place that was another's */
+}
+
 /* Runs threads of one scheduler; all have more threads than there are places. */
 static void *schedule(void *arg)
 {
@@ -100,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_several),
 	};
 
