@@ -150,19 +150,22 @@ static struct fleet_source *source_of(struct fleet *f, const struct source *s)
 			     .word = s->word};
 	char name[DIFF_NAME], text[REPORT_WHO];
 	uint32_t *slot;
+	bool others = s->rest;
 
 	group_name(s, name);
 	snprintf(who.name, sizeof(who.name), "%.*s", SOURCE_NAME - 1, name);
 	slot = source_slot(f, s->kind, report_who(&who, text, sizeof(text)));
-	if (!*slot && f->nsources >= FLEET_SOURCES)
+	if (!*slot && f->nsources >= FLEET_SOURCES) {
+		others = true;
 		slot = source_slot(f, s->kind, strcpy(text, OTHERS_NAME));
+	}
 	if (!*slot) {
 		const char *kept = keep(f, text);
 
 		if (!kept)
 			return NULL;
-		f->source[f->nsources] =
-			(struct fleet_source){.kind = s->kind, .name = kept, .cause = s->cause};
+		f->source[f->nsources] = (struct fleet_source){
+			.kind = s->kind, .name = kept, .others = others, .cause = s->cause};
 		*slot = ++f->nsources;
 	}
 	return &f->source[*slot - 1];

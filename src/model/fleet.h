@@ -38,6 +38,7 @@ struct fleet_cell {
 struct fleet_source {
 	enum source_kind kind;
 	const char *name;  /* as reports print it */
+	bool others;       /* a row "(others)", of names that had no room here or in a recording */
 	const char *cause; /* id in the cause book; NULL: it has none, or several */
 	uint64_t timed_ns; /* part of total_ns, in lanes whose loss is known: for shares */
 	uint64_t total_ns, count, longest_ns;

@@ -139,14 +139,19 @@ static int common_make(struct fleet_common *c, const struct work *w, enum common
 
 /* ---- one source ---- */
 
+/* More loss of the host in the second group than in the first, as a share. */
+static double pair_difference(const struct work *w, uint32_t h)
+{
+	return w->ns[1][h] / w->observed[1][h] - w->ns[0][h] / w->observed[0][h];
+}
+
 static struct rank_test test_pairs(struct work *w)
 {
 	uint32_t n = 0;
 
 	for (uint32_t h = 0; h < w->f->nhosts; h++)
 		if (w->in[0][h])
-			w->value[0][n++] =
-				w->ns[1][h] / w->observed[1][h] - w->ns[0][h] / w->observed[0][h];
+			w->value[0][n++] = pair_difference(w, h);
 	return rank_test_pairs(w->value[0], n);
 }
 
@@ -182,6 +187,18 @@ static enum diff_verdict judge(const struct fleet_change *c, int side)
 	return DIFF_UNCLEAR;
 }
 
+/* Number of hosts that tell anything: a pair without a difference does not. */
+static uint32_t tell(const struct fleet_change *c, const struct work *w)
+{
+	uint32_t n = 0;
+
+	if (!w->pairs)
+		return c->hosts[0] + c->hosts[1];
+	for (uint32_t h = 0; h < w->f->nhosts; h++)
+		n += w->in[0][h] && pair_difference(w, h) != 0;
+	return n;
+}
+
 /* From w->ns, which it clears; the verdict is what it is if more than chance. 0 or -ENOMEM. */
 static int change_make(struct fleet_change *c, struct work *w, const struct fleet_diff *d)
 {
@@ -193,7 +210,7 @@ static int change_make(struct fleet_change *c, struct work *w, const struct flee
 				c->share[g] += w->ns[g][h] / w->observed[g][h] / d->hosts[g];
 				c->hosts[g]++;
 			}
-	c->tested = c->hosts[0] + c->hosts[1] >= FLEET_LEAST_HOSTS;
+	c->tested = !(c->source && c->source->others) && tell(c, w) >= FLEET_LEAST_HOSTS;
 	if (c->tested)
 		t = w->pairs ? test_pairs(w) : test_groups(w, d, c);
 	c->p = c->q = t.p;
@@ -282,8 +299,10 @@ static int sources_make(struct fleet_diff *d, struct work *w)
 		}
 		c->source = from;
 		err = change_make(c, w, d);
-		if (c->hosts[0] + c->hosts[1])
+		if (c->hosts[0] + c->hosts[1]) {
 			d->nchanges++;
+			d->others += from->others;
+		}
 	}
 	if (!err)
 		err = discover(d, p);

@@ -47,6 +47,7 @@ struct fleet_diff {
 	struct fleet_change total;   /* by its own chance, of 5 % */
 	struct fleet_change *change; /* the changed first, by difference of shares; owned */
 	uint32_t nchanges, changed;
+	uint32_t others; /* rows "(others)" among the changes, which are not tested */
 };
 
 /* first: number of the second group's first recording. The fleet has cells, and is not ranked; it

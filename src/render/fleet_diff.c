@@ -187,7 +187,7 @@ static void write_sources(const struct page *p, const struct fleet_diff *d)
 	if (!t)
 		return;
 	snprintf(heading, sizeof(heading), "changed: %" PRIu32 " of %" PRIu32 " sources",
-		 d->changed, d->nchanges);
+		 d->changed, d->nchanges - d->others);
 	diff_heading(p, heading);
 	table_column(t, "verdict", ALIGN_LEFT, false);
 	change_columns(t);
@@ -210,7 +210,7 @@ static void write_sources(const struct page *p, const struct fleet_diff *d)
 
 static void write_meaning(const struct page *p, const struct fleet_diff *d)
 {
-	uint32_t same = d->tested - d->changed, rare = d->nchanges - d->tested;
+	uint32_t same = d->tested - d->changed, rare = d->nchanges - d->tested - d->others;
 	char a[32], text[TEXT_LEN];
 	size_t n = 0;
 
@@ -227,9 +227,16 @@ static void write_meaning(const struct page *p, const struct fleet_diff *d)
 				      format_count(same, a, sizeof(a)), plural(same));
 	if (rare)
 		n += (size_t)snprintf(text + n, sizeof(text) - n,
-				      "%s source%s on fewer than %d hosts: not tested. ",
+				      "%s source%s %son fewer than %d hosts: not tested. ",
 				      format_count(rare, a, sizeof(a)), plural(rare),
+				      !d->pairs   ? ""
+				      : rare == 1 ? "that differs "
+						  : "that differ ",
 				      FLEET_LEAST_HOSTS);
+	if (d->others)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "Names were left out: there were too many, and the time of "
+				      "the rest, as " OTHERS_NAME ", is not tested. ");
 	if (d->least * (d->tested ? d->tested : 1) > FLEET_DISCOVERY)
 		snprintf(text + n, sizeof(text) - n,
 			 "The groups are too small: if one source alone had changed, it could not "
@@ -299,6 +306,7 @@ static int write_json(const struct fleet_diff *d, uint32_t unread, FILE *out)
 	json_u64(&j, "recordings_left_out", unread);
 	json_double(&j, "fdr_limit", FLEET_DISCOVERY, 3);
 	json_double(&j, "least_chance", d->least, 9);
+	json_bool(&j, "names_left_out", d->others > 0);
 	json_u64(&j, "changed", d->changed);
 	json_change(&j, "total", &d->total);
 	json_array(&j, "sources");

@@ -339,13 +339,42 @@ static void test_hosts(void **state)
 	fleet_free(&f);
 }
 
+/* Sources that nothing can be told of: pairs are one observation each, and only if they differ. */
+static void test_untested(void **state)
+{
+	struct fleet f;
+	struct fleet_diff d;
+
+	(void)state;
+	empty(&f);
+	f.source[3].others = true;
+	for (uint32_t i = 0; i < 24; i++) {
+		uint32_t host = i % 12, b = i >= 12;
+
+		add_window(&f, host);
+		add_ns(&f, 0, host < 6 ? 1000 + 1000 * b : 0); /* on six hosts */
+		add_ns(&f, 1, host < 5 ? 1000 + 1000 * b : 0); /* on five, of each group */
+		add_ns(&f, 2, host < 5 ? 1000 + 1000 * b : 1000);
+		add_ns(&f, 3, 1000 + 1000 * b);
+	}
+	assert_int_equal(fleet_diff_make(&d, &f, 12), 0);
+	assert_true(d.pairs);
+	assert_int_equal(d.nchanges, 4);
+	assert_int_equal(d.tested, 1);
+	assert_int_equal(d.others, 1);
+	for (uint32_t i = 0; i < d.nchanges; i++)
+		assert_int_equal(d.change[i].tested, d.change[i].source == &f.source[0]);
+	fleet_diff_free(&d);
+	fleet_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pairs),     cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_share),     cmocka_unit_test(test_many),
-		cmocka_unit_test(test_discover),  cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_unchanged),
+		cmocka_unit_test(test_pairs),    cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_share),    cmocka_unit_test(test_many),
+		cmocka_unit_test(test_discover), cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_untested), cmocka_unit_test(test_unchanged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
