@@ -266,6 +266,8 @@ static int compare_sides(struct diff_options *o, int argc, char **argv)
 	struct files *f = calloc(1, sizeof(*f));
 	int code = f ? take_arguments(o, f, argc, argv) : complain("out of memory");
 
+	if (isnan(o->between))
+		o->between = DIFF_BETWEEN;
 	if (!code && f->sides < 2)
 		code = complain("%u recording%s given: give two or more, first the one to compare "
 				"with; culprit record makes them",
@@ -297,7 +299,7 @@ static int compare_groups(struct diff_options *o, int argc, char **argv)
 
 int cmd_diff(int argc, char **argv)
 {
-	struct diff_options o = {.worse = NAN, .between = DIFF_BETWEEN};
+	struct diff_options o = {.worse = NAN, .between = NAN};
 
 	return diff_groups_asked(argc, argv) ? compare_groups(&o, argc, argv)
 					     : compare_sides(&o, argc, argv);

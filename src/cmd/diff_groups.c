@@ -60,6 +60,17 @@ static bool is_alike(struct reading *r, const char *path, const struct view *v)
 	return false;
 }
 
+/* False, with the reason said: nobody can tell whether two such are of one host. */
+static bool has_host(const struct recording *file, const char *path)
+{
+	if (!recording_private(file))
+		return true;
+	complain("%s: made with --private: it does not tell its host, and groups are compared host "
+		 "by host; record without it, and give diff --redact",
+		 path);
+	return false;
+}
+
 static void see_threshold(struct reading *r, const char *path, const struct view *v)
 {
 	for (uint32_t i = 0; i < v->ncpus; i++) {
@@ -84,7 +95,8 @@ static int add_file(struct reading *r, uint32_t i)
 	if (file) {
 		recording_finish(file);
 		output_explain(&v);
-		err = is_alike(r, path, &v) ? fleet_add(&r->fleet, &v) : -EINVAL;
+		err = has_host(file, path) && is_alike(r, path, &v) ? fleet_add(&r->fleet, &v)
+								    : -EINVAL;
 		if (!err)
 			see_threshold(r, path, &v);
 	}
@@ -228,5 +240,9 @@ int diff_groups_arguments(struct diff_groups *g, int argc, char **argv, struct d
 		if (groups == 1)
 			g->first = g->n;
 	}
+	if (!isnan(o->between))
+		return complain(
+			"--between does not go with --group, where hosts tell how much they "
+			"differ: leave it out");
 	return groups == 2 ? 0 : complain("one --group: give a second one to compare with it");
 }

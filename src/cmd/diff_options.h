@@ -11,7 +11,7 @@
 struct diff_options {
 	struct output output; /* the format is one of enum diff_format */
 	double worse;         /* percent; NAN: not given */
-	double between;
+	double between;       /* NAN: not given */
 	uint64_t memory;
 	bool redact, group;
 };

@@ -80,6 +80,7 @@ static int take_head(struct recording *r, const char *path)
 	if (err)
 		return complain("%s: its head is damaged, and without it nothing can be read",
 				path);
+	r->made_private = r->view->run.redacted;
 	reader_redact_head(r);
 	return 0;
 }
@@ -193,6 +194,11 @@ struct recording *recording_open(const char *path, const struct part *part, stru
 uint64_t recording_whole_ns(const struct recording *r)
 {
 	return r->whole_ns;
+}
+
+bool recording_private(const struct recording *r)
+{
+	return r->made_private;
 }
 
 void recording_close(struct recording *r)

@@ -62,6 +62,10 @@ void recording_finish(struct recording *r); /* reads the rest */
 /* Once it is finished: the length of all its time, ns, whatever part is wanted. */
 uint64_t recording_whole_ns(const struct recording *r);
 
+/* True if it was made without the names of its machine's users (record --private), whatever the
+ * reader leaves out. */
+bool recording_private(const struct recording *r);
+
 void recording_close(
 	struct recording *r); /* frees what the view points to; view_free before or after */
 

@@ -46,6 +46,7 @@ struct recording {
 	struct recorded_lane *lane;
 	struct checked *checked; /* for each lane */
 	uint32_t nlanes;
+	bool made_private;      /* redacted when it was made */
 	uint64_t whole_ns;      /* length of all its time, whatever part is wanted */
 	uint64_t end_ns;        /* no hiccup ends later; 0: not known */
 	struct reading reading; /* rest of the chunk of events in hand */

@@ -127,24 +127,11 @@ is_([f for f in apart if MARK.search(apart[f])], [], "nor are there names of fil
 is_([f for f in ("text", "markdown", "html") if b"#1" not in apart[f] or b"#2" not in apart[f]],
     [], "two recordings of one host have numbers")
 ok(b"Zq-in-after" in run("report", *twice), "as without it they have their names")
-
-
-def private(kind, payload):
-    """A chunk as record --private writes it: in the run's section the flag stands last but one."""
-    if kind in (b"HEAD", b"TAIL", b"RUN "):
-        r = forged.Reader(payload)
-        host = forged.section(r.section()) if kind == b"HEAD" else b""
-        run_of = bytearray(r.section())
-        run_of[-2] = 1
-        payload = host + forged.section(run_of) + r.rest()
-    return kind, payload
-
-
 for path in twice:
     with open(path, "rb") as f:
         data = f.read()
     with open(path, "wb") as f:
-        f.write(forged.recording([private(*part) for part in forged.chunks(data)], data[8]))
+        f.write(forged.private(data))
 kept = {f: run("report", *twice, "-f", f) for f in ("text", "markdown", "html")}
 ok(b"left out: names of the host" in kept["text"], "recorded without names", kept["text"])
 is_([f for f in kept if b"Zq-in-after" in kept[f]], [], "its files' names are not there")

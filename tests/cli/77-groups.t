@@ -64,6 +64,10 @@ ok(d["total"]["verdict"] == "worse" and
                           key=lambda s: -abs(s["ns_per_s"][1] - s["ns_per_s"][0])),
    "the largest changes come first", d["total"])
 
+d, err = compared("--redact", "--group", *before, "--group", *after)
+is_(([g["hosts"] for g in d["groups"]], d["names_left_out"], err), ([11, 11], False, ""),
+    "so they are with --redact, by which a reader leaves names out")
+
 # ---- others ----
 d, err = compared("--group", *before, "--group", *alike)
 is_((d["pairs"], d["changed"], d["total"]["verdict"], d["total"]["chance"]), (False, 0, "same", 1),
@@ -91,6 +95,12 @@ is_((r.rc, json.loads(r.out)["recordings_left_out"]), (1, 2),
     "what cannot be read or compared is left out, and the status says that before all else")
 ok("none.rec" in r.err and "untraced.rec: a recording of run without a trace" in r.err
    and len(r.err.splitlines()) == 3, "each with its reason, once", r.err)
+with open(before[0], "rb") as f, open("private.rec", "wb") as to:
+    to.write(forged.private(f.read()))
+d, err = compared("--group", *before, "private.rec", "--group", *others, rc=1)
+ok(d["recordings_left_out"] == 1 and d["groups"][0]["hosts"] == len(before)
+   and err.count("\n") == 1 and "private.rec: made with --private" in err,
+   "a recording that does not tell its host is left out", err)
 r = culprit("diff", "--group", "watch.rec", "--group", "watch.rec")
 ok("fewer than 6" in r.err, "watched threads, of one host", r.err)
 for args, why in (((*before, "--group", *others), "before the first --group"),
@@ -98,6 +108,7 @@ for args, why in (((*before, "--group", *others), "before the first --group"),
                   (("--group", "--group", *before), "without a recording"),
                   (("--group", *before, "--group", *others, "--group", *others), "two groups"),
                   (("--group", *before, "--group", *after[:4]), "fewer than 6"),
+                  (("--between", "2", "--group", *before, "--group", *after), "--between"),
                   (("--group", "sleep.rec", "--group", "sleep.rec"), "workload")):
     r = culprit("diff", *args)
     ok(r.rc == 1 and r.out == "" and why in r.err, f"refused: {why}", r)

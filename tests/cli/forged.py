@@ -85,6 +85,21 @@ def recording(parts, major=2):
             b"".join(chunk(*part) for part in parts))
 
 
+def private(data):
+    """A recording as record --private marks it: in the run's section the flag stands last but
+    one."""
+    parts = []
+    for kind, payload in chunks(data):
+        if kind in (b"HEAD", b"TAIL", b"RUN "):
+            r = Reader(payload)
+            host = section(r.section()) if kind == b"HEAD" else b""
+            run_of = bytearray(r.section())
+            run_of[-2] = 1
+            payload = host + section(run_of) + r.rest()
+        parts.append((kind, payload))
+    return recording(parts, data[8])
+
+
 def split_head(payload):
     """Of HEAD: host and run, as they stand, and the first CPU's section."""
     r = Reader(payload)
