@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/line_of_file.h"
+#include "base/now.h"
 #include "collect/commands.h"
 #include "collect/irq_vectors.h"
 #include "collect/owners.h"
@@ -17,6 +18,8 @@
 
 #define IRQS_MAX   16384
 #define STACKS_MAX 8192 /* as many as asker.bpf.c keeps */
+
+#define REREAD_NS 10000000000ULL
 
 #define PCI "/sys/bus/pci/devices/"
 
@@ -36,6 +39,7 @@ struct live_names {
 	struct probes *probes;
 	struct symbols *symbols;
 	struct irq_facts irqs[IRQS_MAX];
+	uint64_t devices_ns;                    /* when they were read */
 	struct stack_names *stacks[STACKS_MAX]; /* by the kernel's id */
 	int root;
 	struct owners *owners;
@@ -80,21 +84,41 @@ static char *describe_device(const char *address)
 	return strdup(text);
 }
 
-/* The device that sends this IRQ as a message. Lines that several may share tell none. */
-static char *find_device(uint32_t irq)
+/* Keeps, for each IRQ that a device sends as a message, its device. Lines that several may share
+ * tell none. */
+static void read_device(struct live_names *n, const char *address)
+{
+	char path[300], *text = NULL;
+	const struct dirent *d;
+	DIR *irqs;
+
+	snprintf(path, sizeof(path), PCI "%.200s/msi_irqs", address);
+	irqs = opendir(path);
+	while (irqs && (d = readdir(irqs))) {
+		unsigned long irq = strtoul(d->d_name, NULL, 10);
+
+		if (d->d_name[0] == '.' || irq >= IRQS_MAX || n->irqs[irq].device)
+			continue;
+		if (!text)
+			text = describe_device(address);
+		n->irqs[irq].device = text ? strdup(text) : NULL;
+	}
+	if (irqs)
+		closedir(irqs);
+	free(text);
+}
+
+static void read_devices(struct live_names *n)
 {
 	DIR *devices = opendir(PCI);
 	const struct dirent *d;
-	char path[300], *text = NULL;
 
-	while (devices && !text && (d = readdir(devices))) {
-		snprintf(path, sizeof(path), PCI "%.200s/msi_irqs/%u", d->d_name, irq);
-		if (d->d_name[0] != '.' && !access(path, F_OK))
-			text = describe_device(d->d_name);
-	}
+	while (devices && (d = readdir(devices)))
+		if (d->d_name[0] != '.')
+			read_device(n, d->d_name);
 	if (devices)
 		closedir(devices);
-	return text;
+	n->devices_ns = now_ns();
 }
 
 static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
@@ -117,9 +141,12 @@ static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 	ipi = irq_vectors_ipi(irq);
 	facts->name = strdup(ipi ? ipi : line);
 	/* "may go to cpu 0-3" is no use of one that cannot be moved. */
-	if (irq >= VECTOR_IRQS || !vectors->per_cpu[irq])
+	if (irq >= VECTOR_IRQS || !vectors->per_cpu[irq]) {
 		read_affinity(facts, irq);
-	facts->device = find_device(irq);
+		/* A device may have come after the table was read. */
+		if (!facts->device && now_ns() - n->devices_ns > REREAD_NS)
+			read_devices(n);
+	}
 	return facts;
 }
 
@@ -209,6 +236,7 @@ struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool 
 		return NULL;
 	n->probes = probes;
 	n->symbols = symbols_new();
+	read_devices(n);
 	n->root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	n->owners = owners_new(n->root, owners_hierarchy());
 	n->commands = commands ? commands_new() : NULL;
