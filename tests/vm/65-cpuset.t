@@ -85,6 +85,26 @@ ls $root | grep -c culprit-deadline >/tmp/out/left
 culprit sleep -c 2 -i 20ms -P d:5ms:20ms -q --no-trace -d 1s >/tmp/out/again 2>&1
 echo $? >/tmp/out/again.rc
 state >/tmp/out/after3; echo "$before" >/tmp/out/before
+# two at once, and the first ends first
+begin -c 2 -P d:5ms:20ms -d 1h >/dev/null 2>&1; one=$proc
+begin -c 3 -P d:5ms:20ms -d 1h >/tmp/out/two 2>&1
+if [ $root = /sys/fs/cgroup ]; then
+	kill -INT $one; wait $one; ls $root | grep -c culprit-deadline >/tmp/out/two.left
+	cat $root/cgroup.subtree_control >/tmp/out/two.control
+	kill -INT $proc; wait $proc
+else
+	kill -INT $one; wait $one
+fi
+state >/tmp/out/after4
+# nobody else gets this CPU: only where the kernel leaves no time to threads of lower priority
+if [ $root != /sys/fs/cgroup ]; then
+	knob=/proc/sys/kernel/sched_rt_runtime_us; limit=$(cat $knob); echo -1 >$knob
+	chrt -f 50 taskset 4 sh -c "while :; do :; done" & spinner=$!
+	usleep 1000000
+	culprit sleep -c 2 -P d:5ms:20ms -d 1s >/tmp/out/busy 2>&1
+	kill -9 $spinner; echo $limit >$knob
+	state >/tmp/out/after5
+fi
 culprit sleep -c 2 -P d:995us:1ms -d 1s >/tmp/out/full 2>&1
 culprit sleep -c 0-3 -P d:5ms:20ms -d 1s --no-trace >/tmp/out/all 2>&1
 mkdir $root/theirs
@@ -130,6 +150,16 @@ def check_deadline(kernel):
     ok(text["again.rc"] == "0\n" and text["after3"].strip() == text["before"].strip(),
        f"{name}: the next run takes them away, and all that the first had changed",
        text["again"], text["after3"], text["before"])
+    if first:
+        ok(re.match("culprit: .*another cpuset\n", text["two"]),
+           f"{name}: version 1 has room for one run", text["two"])
+        ok(re.fullmatch("culprit: cpu 2: a thread could not run there.*\n", text["busy"])
+           and text["after5"].strip() == text["before"].strip(),
+           f"{name}: a CPU that a thread never leaves is given up", text["busy"], text["after5"])
+    else:
+        is_((text["two.left"], text["two.control"]), ("2\n", "cpuset\n"),
+            f"{name}: of two runs the second goes on when the first ends")
+    is_(text["after4"].strip(), text["before"].strip(), f"{name}: the last run puts all back")
     for what, says in (("full", "kernel.sched_rt_runtime_us"), ("all", "leaves no CPU"),
                        ("live", "run [0-9]+ measures it"), ("taken", "exclusive|another cpuset")):
         ok(re.fullmatch(f"culprit: .*({says}).*\n", text[what]),
