@@ -31,8 +31,9 @@ def at(name):
 
 
 # ---- byte for byte ----
-noise = lib.spawn("mix", "-c", str(cpu), "-n", "10000", "-g", "5ms", path=lib.POKE)
-noise.stdout.readline()  # written when it begins
+noise = lib.spawn("mix", "-c", str(cpu), "-n", "300", "-g", "5ms", path=lib.POKE)
+begins = json.loads(noise.stdout.readline())["start_ns"]  # after a while: it arms timers first
+time.sleep(max(0, begins - time.monotonic_ns()) / 1e9)
 for fmt, more in ("json", ("--command-lines",)), ("text", ("--stacks", "-P", "f:3")):
     rec, live, offline = at(fmt + str(len(more)) + ".rec"), at("live"), at("offline")
     r = culprit("run", "-c", str(cpu), "-d", "300ms", "-q", "-f", fmt, *more, "-r", rec, "-o", live)
@@ -47,9 +48,14 @@ for fmt, more in ("json", ("--command-lines",)), ("text", ("--stacks", "-P", "f:
        subprocess.run(["diff", live, offline], capture_output=True, text=True).stdout[:2000])
     if fmt == "json":
         rows = [s for c in json.load(open(live))["cpus"] for s in c["sources"]]
-        said = {x["command_line"] for s in rows for x in (s, *s["origins"]) if "command_line" in x}
-        ok(" ".join(noise.args)[:240] in {line[:240] for line in said},
-           "and has the command line of who made noise", noise.args, said)
+        # The rows of poke, and poke as an asker; on a busy machine it may have had no turn.
+        its = [x.get("command_line", "")[:240] for s in rows for x in (s, *s["origins"])
+               if x.get("name", x.get("comm", "") or "").startswith("poke")]
+        if its:
+            is_(set(its), {" ".join(noise.args)[:240]},
+                "and has the command line of who made noise")
+        else:
+            lib.not_judged("the command line of who made noise", "it had no turn in the window")
 noise.terminate()
 lib.finish(noise)
 # noise that makes the recordings grow
