@@ -159,8 +159,8 @@ def check_turns(hiccups, trace):
 class Stays:
     """By the kernel's trace, what each worker of CPU 1 was in the middle of when it came back.
 
-    ended: the work that it was at the end of when it left. The kernel forgets that a moment after
-    the event (kernel/workqueue.c: process_one_work sets current_func)."""
+    ended: the work that it was at the end of, until it sleeps. The kernel forgets that a while
+    after the event (kernel/workqueue.c: process_one_work sets current_func)."""
 
     def __init__(self, trace):
         self.found, work, ended, here = [], {}, {}, None
@@ -169,6 +169,7 @@ class Stays:
             at = round(float(at) * 1e9)
             if name == "workqueue_execute_start":
                 work[pid] = re.search(r"function (\w+)", text)[1]
+                ended.pop(pid, None)
                 if here:
                     here["began"] = True
             elif name == "workqueue_execute_end":
@@ -176,9 +177,11 @@ class Stays:
             elif name == "sched_switch":
                 if here:
                     self.found.append(here | {"until": at})
+                if "prev_state=R" not in text:
+                    ended.pop(pid, None)
                 to = re.search(r"next_comm=kworker/1\S* next_pid=(\d+)", text)
                 here = to and {"pid": int(to[1]), "at": at, "function": work.get(to[1]),
-                               "ended": ended.pop(to[1], None), "began": False}
+                               "ended": ended.get(to[1]), "began": False}
 
 
 def check_workers(trace, hiccups):
