@@ -66,10 +66,7 @@ static const struct opt audit_opts[] = {
 	 .excludes = "format,script,tuned", .why = "prints an object of Kubernetes"},
 	{0, "root", "DIR", NULL, FIELD(root), opt_set_string},
 	{0, "facts", NULL, NULL, FIELD(facts)},
-	{0, "redact", NULL,
-	 "leave out, or give other names in place of, what tells of the machine's users: see "
-	 "culprit help security",
-	 FIELD(redact)},
+	OPT_REDACT(FIELD(redact)),
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };

@@ -75,4 +75,13 @@ struct command {
 	int cmd_##name(int argc, char **argv);
 COMMANDS(DECLARE_COMMAND)
 
+/* The row of a table of options of who reads recordings or facts: a bool. */
+#define OPT_REDACT(field)                                                                          \
+	{                                                                                          \
+		0, "redact", NULL,                                                                 \
+			"leave out, or give other names in place of, what tells of the machine's " \
+			"users: see culprit help security",                                        \
+			field                                                                      \
+	}
+
 #endif

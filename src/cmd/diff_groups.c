@@ -90,13 +90,12 @@ static int add_file(struct reading *r, uint32_t i)
 	const char *path = r->g->path[i];
 	struct view v = {0};
 	struct recording *file = recording_open(path, &r->part, &v);
-	int err = file ? 0 : -EIO;
+	int err = !file ? -EIO : has_host(file, path) ? 0 : -EINVAL;
 
-	if (file) {
+	if (!err) {
 		recording_finish(file);
 		output_explain(&v);
-		err = has_host(file, path) && is_alike(r, path, &v) ? fleet_add(&r->fleet, &v)
-								    : -EINVAL;
+		err = is_alike(r, path, &v) ? fleet_add(&r->fleet, &v) : -EINVAL;
 		if (!err)
 			see_threshold(r, path, &v);
 	}
@@ -178,7 +177,6 @@ int diff_groups(const struct diff_groups *g, struct diff_options *o)
 	if (!r.left_out)
 		return complain("out of memory"), EXIT_ERROR;
 	err = read_all(&r);
-
 	if (!err && r.differ) {
 		char a[32], text[1024];
 

@@ -70,10 +70,7 @@ static const struct opt diff_opts[] = {
 	 "how much two windows of an unchanged machine may differ, 3 if not given; not used if "
 	 "each side has several recordings made in turn, because these tell it",
 	 FIELD(between), set_between},
-	{0, "redact", NULL,
-	 "leave out, or give other names in place of, what tells of the machine's users: see "
-	 "culprit help security",
-	 FIELD(redact)},
+	OPT_REDACT(FIELD(redact)),
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };

@@ -82,10 +82,7 @@ static const struct opt report_opts[] = {
 	 "the recording that culprit watch made on the host of this guest, of the threads of its "
 	 "CPUs: says who took what the guest lost outside its kernel",
 	 FIELD(host), opt_set_string},
-	{0, "redact", NULL,
-	 "leave out, or give other names in place of, what tells of the machine's users: see "
-	 "culprit help security",
-	 FIELD(redact)},
+	OPT_REDACT(FIELD(redact)),
 	{.include = limits_opts, .offset = FIELD(limits)},
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
