@@ -41,7 +41,8 @@ int confine_calls(const int *calls, void (*tell)(int number));
 /* The other way round: from here on this process makes all system calls but these. Where clone(2)
  * is among them it may still begin threads, but no processes; clone3(2), whose flags no filter
  * sees, says that it is not there, and the C library goes back to clone(2). Threads that run
- * already are not held: call it before they begin. Otherwise as confine_calls(). */
+ * already are not held: call it before they begin. Otherwise as confine_calls(), but that a call
+ * made with SIGSYS blocked, as glibc 2.41's fork() makes it, ends the process by SIGSYS, untold. */
 int confine_without(const int *calls, void (*tell)(int number));
 
 #endif
