@@ -220,6 +220,12 @@ $(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
 $(O)/src/collect/probes.o: $(O)/culprit.skel.h $(O)/sums.skel.h
 $(O)/src/cmd/noise.o: ALL_CFLAGS += -Itools
 
+# Through these each record of a report passes, up to a hundred million of them.
+HOT	:= base/hist model/join model/nest model/nest_names model/nest_stack model/session \
+	model/slices model/source model/summary recording/batch recording/codec_state \
+	recording/decoder recording/events recording/fill
+$(HOT:%=$(O)/src/%.o): ALL_CFLAGS += -O3
+
 # The commit that `culprit version` names. Nothing else is built again when it changes, and nothing
 # at all to install what was built.
 COMMIT_FILE := $(O)/.commit

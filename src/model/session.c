@@ -247,19 +247,20 @@ const struct account *session_feed(struct session *s, const struct event *e)
 
 /* ---- lanes apart from each other ---- */
 
+struct join *session_join(struct session *s, uint32_t index)
+{
+	if (index >= s->nlanes || (!s->lane[index].join && !open_lane(s, index)))
+		return NULL;
+	return s->lane[index].join;
+}
+
 const struct account *session_feed_apart(struct session *s, const struct event *e, uint64_t place)
 {
-	struct session_lane *l = e->index < s->nlanes ? &s->lane[e->index] : NULL;
+	struct session_lane *l = session_join(s, e->index) ? &s->lane[e->index] : NULL;
 
-	if (!l || (!l->join && !open_lane(s, e->index)))
-		return NULL;
-	if (e->type == EVENT_RECORD) {
-		join_record(l->join, e->record);
-		return NULL;
-	}
-	if (!l->apart)
+	if (l && !l->apart)
 		l->apart = calloc(1, sizeof(*l->apart));
-	return l->apart ? feed(s, e, place) : NULL;
+	return l && l->apart ? feed(s, e, place) : NULL;
 }
 
 static int by_place(const void *a, const void *b)

@@ -97,6 +97,10 @@ const struct account *session_feed(struct session *s, const struct event *event)
  * no tap. */
 const struct account *session_feed_apart(struct session *s, const struct event *event,
 					 uint64_t place);
+/* The join of a lane, for records alone, and under the same conditions: they pass through the
+ * session's hands no further. NULL: the view lacks the CPU, or out of memory. */
+struct join *session_join(struct session *s, uint32_t index);
+
 /* Does what waits, in the order of the places, while nobody feeds: then all is as if session_feed
  * had taken these events. */
 void session_meet(struct session *s);

@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HALF offsetof(struct record, name)
-
-/* Before each event. */
-struct head {
-	uint8_t type;
-	bool half;      /* a record of which only the first half and its sequence follow */
-	uint16_t bytes; /* with this head */
-	uint32_t k;
-};
-
 int batch_init(struct batch *b, uint32_t nlanes)
 {
 	memset(b, 0, sizeof(*b));
@@ -50,7 +40,7 @@ void batch_clear(struct batch *b, uint64_t place)
 /* ---- in ---- */
 
 /* Number of a new block, plus 1; 0: no memory. */
-static uint32_t new_block(struct batch *b)
+static __attribute__((noinline)) uint32_t new_block(struct batch *b)
 {
 	if (b->nblocks == b->blocks_room) {
 		uint32_t room = b->blocks_room ? 2 * b->blocks_room : 64;
@@ -130,13 +120,13 @@ static void put(void *to, const struct event *e)
 static inline void *add(struct batch *b, const struct event *e, bool half, uint16_t bytes)
 {
 	struct batch_lane *l = &b->lane[e->index];
-	struct head *head;
+	struct batch_head *head;
 
 	bytes += sizeof(*head);
 	head = room_for(b, l, bytes);
 	if (!head)
 		return NULL;
-	*head = (struct head){e->type, half, bytes, b->n};
+	*head = (struct batch_head){e->type, half, bytes, b->n};
 	if (!l->events++)
 		b->active[b->nactive++] = e->index;
 	b->line[b->n] = 0;
@@ -144,19 +134,19 @@ static inline void *add(struct batch *b, const struct event *e, bool half, uint1
 	return head + 1;
 }
 
-static void add_record(struct batch *b, const struct event *e)
+void batch_add_record(struct batch *b, const struct event *e)
 {
 	const struct record *r = e->record;
 	bool half = is_half(r);
-	char *to = add(b, e, half, half ? HALF + 8 : sizeof(*r));
+	char *to = add(b, e, half, half ? BATCH_HALF + 8 : sizeof(*r));
 
 	if (!to)
 		return;
-	memcpy(to, r, HALF);
+	memcpy(to, r, BATCH_HALF);
 	if (half)
-		memcpy(to + HALF, &r->seq, sizeof(r->seq));
+		memcpy(to + BATCH_HALF, &r->seq, sizeof(r->seq));
 	else
-		memcpy(to + HALF, (const char *)r + HALF, sizeof(*r) - HALF);
+		memcpy(to + BATCH_HALF, (const char *)r + BATCH_HALF, sizeof(*r) - BATCH_HALF);
 }
 
 void batch_add(struct batch *b, const struct event *e)
@@ -164,7 +154,7 @@ void batch_add(struct batch *b, const struct event *e)
 	void *to;
 
 	if (e->type == EVENT_RECORD) {
-		add_record(b, e);
+		batch_add_record(b, e);
 		return;
 	}
 	to = add(b, e, false, bytes_of(e));
@@ -204,39 +194,15 @@ void batch_sort(struct batch *b)
 
 /* ---- out ---- */
 
-/* The rest of *to is zeros. */
-static void get_half(struct record *to, const void *from)
+void batch_event(const struct batch *b, const struct batch_head *head, struct record *room,
+		 struct event *e)
 {
-	memcpy(to, from, HALF);
-	memcpy(&to->seq, (const char *)from + HALF, sizeof(to->seq));
-}
+	const void *data = head + 1;
 
-bool batch_next(const struct batch *b, struct batch_at *at, uint32_t limit, struct event *e,
-		struct record *record, uint32_t *k)
-{
-	const struct batch_block *block = &b->block[at->block - 1];
-	const struct head *head;
-	const void *data;
-
-	if (at->offset == block->used) {
-		if (!block->next)
-			return false;
-		*at = (struct batch_at){.block = block->next};
-		block = &b->block[at->block - 1];
-	}
-	head = (const void *)((const char *)block->data + at->offset);
-	if (head->k >= limit)
-		return false;
-	data = head + 1;
-	at->offset += head->bytes;
-	*k = head->k;
 	e->type = head->type;
 	e->index = b->order[head->k];
-	if (e->type == EVENT_RECORD && head->half) {
-		get_half(record, data);
-		e->record = record;
-	} else if (e->type == EVENT_RECORD) {
-		e->record = data;
+	if (e->type == EVENT_RECORD) {
+		e->record = batch_record(head, room);
 	} else if (e->type == EVENT_HICCUP) {
 		e->hiccup = data;
 	} else if (e->type == EVENT_WHERE) {
@@ -246,5 +212,4 @@ bool batch_next(const struct batch *b, struct batch_at *at, uint32_t limit, stru
 	} else {
 		memcpy(&e->ns, data, sizeof(e->ns));
 	}
-	return true;
 }

@@ -118,12 +118,14 @@ static const struct account *take_one(struct recording *r, uint32_t *index)
 	struct batch *b = &r->batch[r->hand];
 
 	while (r->taken < b->n) {
-		uint32_t lane = b->order[r->taken++], k;
+		uint32_t lane = b->order[r->taken++];
+		const struct batch_head *head = batch_next(b, &b->lane[lane].first, UINT32_MAX);
 		const struct account *a;
 		struct event e;
 
-		if (!batch_next(b, &b->lane[lane].first, UINT32_MAX, &e, &r->joined, &k))
+		if (!head)
 			continue;
+		batch_event(b, head, &r->joined, &e);
 		a = session_feed(r->session, &e);
 		if (a) {
 			*index = lane;
@@ -158,26 +160,32 @@ static void take_lane(void *sharing, uint32_t i)
 {
 	const struct sharing *s = sharing;
 	struct batch *b = s->batch;
-	uint32_t lane = b->active[i], k;
+	uint32_t lane = b->active[i];
 	struct lane_lines *lines = s->lines ? &s->lines[lane] : NULL;
+	struct join *join = session_join(s->session, lane);
+	struct batch_at at = b->lane[lane].first;
+	const struct batch_head *head;
 	struct record record = {0};
 	struct event e;
 
-	while (!is_full(b, lines)) {
+	while (!is_full(b, lines) && (head = batch_next(b, &at, s->limit))) {
 		const struct account *a;
 
-		if (!batch_next(b, &b->lane[lane].first, s->limit, &e, &record, &k)) {
-			if (lines)
-				lines->done = s->limit;
-			return;
+		if (head->type == EVENT_RECORD && join) {
+			join_record(join, batch_record(head, &record));
+			continue;
 		}
-		a = session_feed_apart(s->session, &e, b->place + k);
+		batch_event(b, head, &record, &e);
+		a = session_feed_apart(s->session, &e, b->place + head->k);
 		if (!a || !lines || !lines->file)
 			continue;
 		s->line->write(s->line->ctx, lane, a, lines->file);
-		b->line[k] = lines->before + lines->text.len;
-		lines->done = k + 1;
+		b->line[head->k] = lines->before + lines->text.len;
+		lines->done = head->k + 1;
 	}
+	b->lane[lane].first = at;
+	if (lines && !is_full(b, lines))
+		lines->done = s->limit;
 }
 
 /* Not a memstream: that one tells nobody when there is no memory for more. */

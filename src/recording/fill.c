@@ -118,7 +118,7 @@ static void fill_record(struct recording *r, struct batch *b, struct event *e)
 	e->index = l->index;
 	if (l->steal_waits)
 		fill_steal(b, l);
-	batch_add(b, e);
+	batch_add_record(b, e);
 }
 
 static void fill_event(struct recording *r, struct batch *b, struct event *e)
