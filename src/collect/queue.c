@@ -143,7 +143,7 @@ static void produce(struct party *p, uint64_t first, uint64_t messages)
 		now = read_counter(p->counter);
 		work_window(w, PUBLISH, to_ns_of(p, due, now), due, now, cursors);
 		if (n > first)
-			work_value(w, BETWEEN, to_ns_of(p, last, now));
+			work_value(w, BETWEEN, now, to_ns_of(p, last, now));
 		last = now;
 		cursors = next;
 	}
@@ -242,10 +242,10 @@ static int consume(struct party *p, uint64_t first, cursors_t cursors, uint64_t 
 		waited = !last || (int64_t)(last - stamp) < 0;
 		/* those behind a late message would teach nothing but its delay */
 		if (waited || !w->learning)
-			work_value(w, transit, to_ns_of(p, stamp, now));
+			work_value(w, transit, now, to_ns_of(p, stamp, now));
 		work_outlier(w, transit, waited ? stamp : last, now, cursors);
 		if (last)
-			work_value(w, transit + 1, to_ns_of(p, last, now));
+			work_value(w, transit + 1, now, to_ns_of(p, last, now));
 		err = use(p, slot, n, to_ns_of(p, stamp, now), sum);
 		atomic_store_explicit(&p->table->consumer[p->role].seen, n + 1,
 				      memory_order_release);

@@ -103,9 +103,9 @@ static void note_parts(struct work *w, int series, const struct slept *s)
 		return;
 	timer = timer < s->due ? s->due : timer;
 	came = came < timer ? timer : came;
-	work_value(w, series + TIMER, timer - s->due);
-	work_value(w, series + WAKE, came - timer);
-	work_value(w, series + SWITCH, s->now - came);
+	work_value(w, series + TIMER, s->tick, timer - s->due);
+	work_value(w, series + WAKE, s->tick, came - timer);
+	work_value(w, series + SWITCH, s->tick, s->now - came);
 }
 
 /* Enters the values of a sleep. While learning, of both parts: one threshold holds for both. */
@@ -118,7 +118,7 @@ static void note(struct work *w, int series, const struct slept *s)
 		work_window(w, at + LATENCY, s->now - s->due,
 			    work_tick_of(w, s->due, s->tick, s->now), s->tick, s->cursors);
 		if (s->last)
-			work_value(w, at + DELTA, s->now - s->last);
+			work_value(w, at + DELTA, s->tick, s->now - s->last);
 		if (o->split)
 			note_parts(w, at, s);
 	}
@@ -201,14 +201,14 @@ static void note_tick(struct work *w, int series, const struct anchors *a, const
 {
 	const struct sleep_options *o = w->options;
 	int last = series + (w->learning && o->load ? to_loaded(o) : 0);
+	uint64_t ran = work_tick_of(w, t->ran_ns, a->tick, a->ns);
 
 	for (int at = series; at <= last; at += to_loaded(o)) {
 		work_past(w, at + LATENCY, t->ran_ns > t->due_ns ? t->ran_ns - t->due_ns : 0,
-			  work_tick_of(w, t->due_ns, a->tick, a->ns),
-			  work_tick_of(w, t->ran_ns, a->tick, a->ns), cursors_in(t->before),
+			  work_tick_of(w, t->due_ns, a->tick, a->ns), ran, cursors_in(t->before),
 			  cursors_in(t->after));
 		if (last_ns)
-			work_value(w, at + DELTA, t->ran_ns - last_ns);
+			work_value(w, at + DELTA, ran, t->ran_ns - last_ns);
 	}
 }
 

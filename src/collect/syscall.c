@@ -259,7 +259,7 @@ static int time_batch(const struct timing *t, uint32_t i)
 	int err = time_calls(t, calls[t->o->call[i]].make, t->batch[i], &before, &after);
 
 	ticks = after - before > t->empty ? after - before - t->empty : 0;
-	work_value(t->w, i, ps(t, ticks, t->batch[i]));
+	work_value(t->w, i, after, ps(t, ticks, t->batch[i]));
 	if (t->batch[i] == 1)
 		work_outlier(t->w, i, before, after, cursors);
 	return err;
@@ -285,7 +285,8 @@ static int time_bare(const struct timing *t, uint32_t i)
 	uint64_t before = now_ns();
 	bool good = calls[t->o->call[i]].make(t->bare[i]);
 
-	work_value(t->w, t->o->ncalls + i, (now_ns() - before) * 1000 / t->bare[i]);
+	work_value(t->w, t->o->ncalls + i, work_tick(t->w),
+		   (now_ns() - before) * 1000 / t->bare[i]);
 	return good ? 0 : -EINVAL;
 }
 

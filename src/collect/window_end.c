@@ -36,9 +36,26 @@ void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
 						    (run->shorts.known ? run->shorts.total_ns : 0));
 }
 
-/* Copies a workload's samples out of the shared memory. */
-static void keep_series(struct cpu *run, const struct series *from)
+/* Takes over how values went over time. The whole window tells the clocks' rate best. A sampler
+ * that was killed may leave a course half merged. */
+static void keep_course(struct series *to, const struct course *from, const struct target *t)
 {
+	const struct sampler_shm *l = t->shm;
+	double rate =
+		l->end_ns > l->start_ns + 100 * NSEC_PER_MSEC
+			? (double)(l->end_ns - l->start_ns) / (l->end_anchor - l->start_anchor)
+			: t->ns_per_tick;
+	int64_t since = (int64_t)(from->start - l->start_anchor) * rate;
+
+	course_copy(&to->course, from, l->start_ns + since, rate);
+	if (!course_fits(&to->course, &to->hist))
+		course_free(&to->course);
+}
+
+/* Copies a workload's samples out of the shared memory. */
+static void keep_series(struct cpu *run, const struct target *t)
+{
+	const struct series *from = samples_series(t->samples);
 	uint32_t n = 0;
 
 	while (n < SERIES_MAX && from[n].name[0])
@@ -55,6 +72,7 @@ static void keep_series(struct cpu *run, const struct series *from)
 		hist_merge(&hist, &from[run->nseries].hist);
 		*to = from[run->nseries];
 		to->hist = hist;
+		keep_course(to, &from[run->nseries].course, t);
 	}
 }
 
@@ -84,7 +102,7 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 		run->loop_above[k] = l->loop_above[k];
 	}
 	if (t->samples)
-		keep_series(run, samples_series(t->samples));
+		keep_series(run, t);
 	if (t->closure && closure_ended(t->closure) && closure_still(t->closure, i))
 		closure_compare(t->closure, i, run, live_irq_actions, c->names);
 	if (c->counter)

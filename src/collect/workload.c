@@ -13,7 +13,10 @@
 
 struct samples {
 	struct series series[SERIES_MAX];
-	uint64_t bucket[][BUCKETS];
+	struct {
+		uint64_t bucket[BUCKETS];
+		struct course_bin bin[COURSE_BINS];
+	} memory[];
 };
 
 static uint32_t count_series(const struct workload *workload)
@@ -27,7 +30,9 @@ static uint32_t count_series(const struct workload *workload)
 
 static size_t samples_bytes(const struct workload *workload)
 {
-	return sizeof(struct samples) + count_series(workload) * sizeof(uint64_t[BUCKETS]);
+	struct samples *s;
+
+	return sizeof(*s) + count_series(workload) * sizeof(s->memory[0]);
 }
 
 struct samples *samples_new(const struct workload *workload)
@@ -39,7 +44,8 @@ struct samples *samples_new(const struct workload *workload)
 		return NULL;
 	for (uint32_t i = 0; workload->series[i] && i < SERIES_MAX; i++) {
 		snprintf(s->series[i].name, sizeof(s->series[i].name), "%s", workload->series[i]);
-		hist_place(&s->series[i].hist, SERIES_BITS, s->bucket[i]);
+		hist_place(&s->series[i].hist, SERIES_BITS, s->memory[i].bucket);
+		course_place(&s->series[i].course, s->memory[i].bin);
 		s->series[i].fine = workload->fine;
 	}
 	return s;
@@ -90,11 +96,15 @@ static void check_place(const struct work *w)
 	atomic_store_explicit(&l->stop, 1, memory_order_relaxed);
 }
 
-void work_value(struct work *w, unsigned series, uint64_t value)
+void work_value(struct work *w, unsigned series, uint64_t at, uint64_t value)
 {
+	struct series *s = &w->series[series];
+
 	check_place(w);
-	hist_add(&w->series[series].hist, value);
-	w->series[series].last = value;
+	hist_add(&s->hist, value);
+	if (s->course.width)
+		course_add(&s->course, at, value);
+	s->last = value;
 }
 
 static void outlier(struct work *w, unsigned series, uint64_t before, uint64_t after,
@@ -123,14 +133,14 @@ void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t aft
 void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after,
 		 cursors_t cursors)
 {
-	work_value(w, series, value);
+	work_value(w, series, after, value);
 	work_outlier(w, series, before, after, cursors);
 }
 
 void work_past(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after,
 	       cursors_t cursors_before, cursors_t cursors_after)
 {
-	work_value(w, series, value);
+	work_value(w, series, after, value);
 	outlier(w, series, before, after, cursors_before, cursors_after);
 }
 
@@ -182,6 +192,7 @@ void work_learn(struct work *w, uint64_t given, uint64_t least)
 		s->threshold_ns = s->longest_ns ? w->limit[i] * w->ns_per_tick + 0.5 : 0;
 		s->longer = s->longest_ns = 0;
 		hist_reset(&s->hist);
+		course_reset(&s->course, COURSE_WIDTH_NS / w->ns_per_tick);
 	}
 }
 

@@ -85,9 +85,9 @@ bool work_stopped(const struct work *w);
 void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after,
 		 cursors_t cursors);
 
-/* The two halves of work_window: a value without a window, and a window without a value, or whose
- * value is in already. */
-void work_value(struct work *w, unsigned series, uint64_t value);
+/* The two halves of work_window: a value without a window, known at that tick, and a window without
+ * a value, or whose value is in already. */
+void work_value(struct work *w, unsigned series, uint64_t at, uint64_t value);
 void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after,
 		  cursors_t cursors);
 

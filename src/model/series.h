@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/hist.h"
+#include "model/course.h"
 
 #define SERIES_MAX  40
 #define SERIES_NAME 32
@@ -18,6 +19,7 @@
 struct series {
 	char name[SERIES_NAME];
 	struct hist hist;      /* ns */
+	struct course course;  /* the same values over time; none in a part of a recording */
 	bool fine;             /* values in ps, for operations of few ns */
 	uint64_t threshold_ns; /* longer windows of it are hiccups; 0: its values are not windows */
 	uint64_t longer, longest_ns; /* number of those, and the longest window of all */

@@ -46,8 +46,10 @@ void view_not_observed(struct view *v, const char *tracepoint)
 
 void cpu_clear(struct cpu *c)
 {
-	for (uint32_t i = 0; i < c->nseries; i++)
+	for (uint32_t i = 0; i < c->nseries; i++) {
 		hist_free(&c->series[i].hist);
+		course_free(&c->series[i].course);
+	}
 	free(c->series);
 	free(c->closure);
 	khz_free(&c->khz);
@@ -110,6 +112,7 @@ void cpu_forget_series(struct cpu *c)
 {
 	for (uint32_t i = 0; i < c->nseries; i++) {
 		hist_reset(&c->series[i].hist);
+		course_free(&c->series[i].course);
 		c->series[i].longer = c->series[i].longest_ns = 0;
 		c->series[i].open = true;
 	}

@@ -219,7 +219,8 @@ static bool load(struct chunks *c, const struct head *h)
 static bool is_known(uint32_t type)
 {
 	return type == CHUNK_HEAD_TYPE || type == CHUNK_RUN || type == CHUNK_FACT ||
-	       type == CHUNK_EVENTS || type == CHUNK_TAIL || type == CHUNK_END;
+	       type == CHUNK_EVENTS || type == CHUNK_TAIL || type == CHUNK_COURSE ||
+	       type == CHUNK_END;
 }
 
 /* The head at this place; false: there is no whole one. */

@@ -2,6 +2,7 @@
 /* The chunks of a recording, one after the other: events go to a batch, what other chunks say to
  * the view. */
 #include "base/say.h"
+#include "recording/course.h"
 #include "recording/fields.h"
 #include "recording/format.h"
 #include "recording/reader.h"
@@ -14,6 +15,20 @@ static void take_tail(struct recording *r, struct reading *in)
 
 	if (why)
 		reader_refuse(r, why);
+}
+
+/* A part of the time has no series, so no course. */
+static void take_courses(struct recording *r, struct reading *in)
+{
+	uint64_t lane = get_number(in);
+	struct cpu none = {0}, *c = &none;
+
+	in->bad |= lane >= r->nlanes || !r->tail;
+	if (!in->bad && r->lane[lane].index < r->view->ncpus)
+		c = &r->view->cpu[r->lane[lane].index];
+	get_courses(in, c);
+	if (in->bad)
+		reader_refuse(r, "it has values that were not measured");
 }
 
 void reader_take_chunk(struct recording *r)
@@ -31,6 +46,9 @@ void reader_take_chunk(struct recording *r)
 		break;
 	case CHUNK_TAIL:
 		take_tail(r, &in);
+		break;
+	case CHUNK_COURSE:
+		take_courses(r, &in);
 		break;
 	case CHUNK_END:
 		r->end = r->over = true;

@@ -15,6 +15,8 @@
  *   INDX    what the chunks EVNT since the last INDX hold (index.h): not read but for a part of the
  *           time, and nothing else needs it
  *   TAIL    run, host and each CPU's counters at the end; without it the recording was cut off
+ *   CRSE    behind the tail, for each CPU that ran a workload: how its values went over time
+ *           (course.h)
  *   END     nothing: the file is whole
  *
  * A reader skips unknown types. Minor versions add chunk types, and fields at the end of sections;
@@ -29,7 +31,7 @@
 #define FILE_MAGIC   "culprit\n"
 #define FILE_HEAD    16
 #define FORMAT_MAJOR 4 /* 1 to 3 are still read: see codec.h */
-#define FORMAT_MINOR 1
+#define FORMAT_MINOR 2
 #define CHUNK_MARK   "CHNK"
 #define CHUNK_HEAD   24
 #define CHUNK_MAX    (4 << 20) /* payload bytes, raw: what a reader has to hold */
@@ -50,6 +52,7 @@ enum chunk_type {
 	CHUNK_EVENTS = LETTERS('E', 'V', 'N', 'T'),
 	CHUNK_INDEX = LETTERS('I', 'N', 'D', 'X'),
 	CHUNK_TAIL = LETTERS('T', 'A', 'I', 'L'),
+	CHUNK_COURSE = LETTERS('C', 'R', 'S', 'E'),
 	CHUNK_END = LETTERS('E', 'N', 'D', ' '),
 };
 

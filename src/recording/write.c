@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "recording/codec.h"
+#include "recording/course.h"
 #include "recording/create.h"
 #include "recording/fields.h"
 #include "recording/format.h"
@@ -293,6 +294,20 @@ static void push_ended(struct recorder *r, const struct view *v)
 	push_patiently(r, CHUNK_FACT, &b);
 }
 
+/* Writes the courses of each CPU that has some. */
+static void push_courses(struct recorder *r, const struct view *v)
+{
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		struct bytes b = {0};
+
+		if (!v->cpu[i].nseries)
+			continue;
+		put_number(&b, i);
+		put_courses(&b, &v->cpu[i]);
+		push_patiently(r, CHUNK_COURSE, &b);
+	}
+}
+
 int recorder_tail(struct recorder *r, const struct view *v)
 {
 	struct bytes b = {0}, end = {0};
@@ -308,7 +323,10 @@ int recorder_tail(struct recorder *r, const struct view *v)
 	put_number(&b, r->stats.records_lost);
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		put_cpu(&b, &v->cpu[i], i ? 0 : v->run.recursion_misses);
-	r->ended = push_patiently(r, CHUNK_TAIL, &b) && push_patiently(r, CHUNK_END, &end);
+	r->ended = push_patiently(r, CHUNK_TAIL, &b);
+	if (r->ended)
+		push_courses(r, v);
+	r->ended = r->ended && push_patiently(r, CHUNK_END, &end);
 	return r->ended ? 0 : -1;
 }
 

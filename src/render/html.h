@@ -76,6 +76,18 @@ void html_tick(FILE *out, double percent, uint64_t ns,
 	       uint64_t step_ns);                        /* label in ns, in the unit of the step */
 void html_tick_ns(FILE *out, double percent, double ns); /* with parts of ns */
 
+/* A y axis of times, ns */
+struct html_scale {
+	double low, high;
+	bool log;
+};
+
+struct html_scale html_scale_of(double low, double high);   /* for values from low to high */
+double html_scale_y(const struct html_scale *a, double ns); /* the place on it, 0 to 1 */
+/* Writes labels beside a drawing: powers of ten, with 2 and 5 between them while they are few;
+ * round values on a linear axis. */
+void html_scale_values(FILE *out, const struct html_scale *a);
+
 /* ---- parts of a view ---- */
 
 void html_card(const struct html *h, uint32_t index); /* a CPU's figures, an item of a list */
@@ -95,6 +107,8 @@ struct html_line {
 /* index: the lane whose they are; h->view->ncpus: a line for each lane. */
 void html_percentiles(const struct html *h, uint32_t index, const struct html_line *line,
 		      uint32_t n);
+/* Draws how a lane's values of a series went over time; nothing where that is not known. */
+void html_course(const struct html *h, uint32_t index, const struct series *s);
 void html_histograms(const struct html *h);
 int html_sources(const struct html *h, uint32_t index);                  /* 0 or -ENOMEM */
 int html_group_sources(const struct html *h, const struct cpu_group *g); /* the same */

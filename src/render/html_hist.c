@@ -314,8 +314,10 @@ void html_series_histograms(const struct html *h)
 		if (!group_detailed(h->view, i))
 			continue;
 		for (uint32_t k = 0; k < c->nseries; k++)
-			if (c->series[k].hist.count)
+			if (c->series[k].hist.count) {
 				write_series(h, i, &c->series[k], a);
+				html_course(h, i, &c->series[k]);
+			}
 		series_percentiles(h, i);
 	}
 	fputs("</div>\n", h->out);

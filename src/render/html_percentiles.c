@@ -14,9 +14,8 @@
 #define LINES  8 /* classes l0 to l7; the first ones are drawn */
 
 struct axes {
-	double odds;      /* end of the x axis */
-	double low, high; /* ns, of the y axis */
-	bool log;         /* the y axis */
+	double odds; /* end of the x axis */
+	struct html_scale y;
 };
 
 static struct plot_file file_of(const struct html_line *line)
@@ -26,33 +25,24 @@ static struct plot_file file_of(const struct html_line *line)
 
 static struct axes axes_of(const struct html_line *line, uint32_t n)
 {
-	struct axes a = {.odds = 10, .low = INFINITY};
+	struct axes a = {.odds = 10};
+	double low = INFINITY, high = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct plot_file f = file_of(&line[i]);
 
 		a.odds = fmax(a.odds, f.hist.count);
-		a.low = fmin(a.low, plot_ns(&f, f.hist.min));
-		a.high = fmax(a.high, plot_ns(&f, f.hist.max));
+		low = fmin(low, plot_ns(&f, f.hist.min));
+		high = fmax(high, plot_ns(&f, f.hist.max));
 	}
-	a.low = fmax(a.low, 0.01);
-	a.log = a.high > 10 * a.low;
-	a.low = a.log ? a.low * 0.9 : 0;
-	a.high = a.high > 0 ? a.high * 1.05 : 1;
+	a.y = html_scale_of(low, high);
 	return a;
 }
 
-/* Places on the axes, 0 to 1. */
+/* The place on the x axis, 0 to 1. */
 static double x_of(const struct axes *a, double odds)
 {
 	return log(odds) / log(a->odds);
-}
-
-static double y_of(const struct axes *a, double ns)
-{
-	double y = a->log ? log(fmax(ns, a->low) / a->low) / log(a->high / a->low) : ns / a->high;
-
-	return y < 1 ? y : 1;
 }
 
 /* Leaves out points that would not move the line. */
@@ -65,7 +55,7 @@ static void write_line(const struct axes *a, const struct html_line *line, uint3
 
 	for (uint32_t k = 0; k < n; k++) {
 		unsigned x = WIDTH * x_of(a, point[k].odds) + 0.5,
-			 y = HEIGHT * (1 - y_of(a, point[k].ns)) + 0.5;
+			 y = HEIGHT * (1 - html_scale_y(&a->y, point[k].ns)) + 0.5;
 
 		if (!k)
 			fprintf(out, "<path class=\"l%u\" d=\"M%u %u", i, x, y);
@@ -76,46 +66,6 @@ static void write_line(const struct axes *a, const struct html_line *line, uint3
 	}
 	fputs(n ? "\"/>\n" : "", out);
 	free(point);
-}
-
-/* A recording may hold any value, and ps of the longest do not fit. */
-static uint64_t whole(double value)
-{
-	return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
-}
-
-static void write_value(const struct axes *a, double ns, FILE *out)
-{
-	fprintf(out, "<span style=\"bottom:%.1f%%\">", 100 * y_of(a, ns));
-	if (ns < NSEC_PER_SEC)
-		html_ps(out, (uint64_t)(ns * 1000 + 0.5));
-	else
-		html_ns(out, whole(ns + 0.5));
-	fputs("</span>", out);
-}
-
-/* A linear axis has about four values; in ps only where they are short. */
-static double step_of(const struct axes *a)
-{
-	return a->high < 4 * (double)NSEC_PER_USEC
-		       ? html_step((uint64_t)(a->high * 1000) + 1, 4) / 1000.0
-		       : html_step(whole(a->high), 4);
-}
-
-/* Powers of ten, with 2 and 5 between them while they are few; round values on a linear axis. */
-static void write_values(const struct axes *a, FILE *out)
-{
-	double few = a->high < 300 * a->low, step;
-
-	for (double ten = 1e-3; a->log && ten <= a->high; ten *= 10)
-		for (unsigned m = 1; m <= (few ? 5 : 1); m += m == 1 ? 1 : 3)
-			if (m * ten >= a->low && m * ten <= a->high)
-				write_value(a, m * ten, out);
-	if (a->log)
-		return;
-	step = step_of(a);
-	for (unsigned i = 1; i < 8 && i * step <= a->high; i++)
-		write_value(a, i * step, out);
 }
 
 /* As the field writes them: 0 %, 90 %, 99 %, 99.9 %, ... */
@@ -175,7 +125,7 @@ void html_percentiles(const struct html *h, uint32_t index, const struct html_li
 	      out);
 	write_legend(line, shown, out);
 	fputs("<div class=\"chart percentiles\"><div class=\"counts\">", out);
-	write_values(&a, out);
+	html_scale_values(out, &a.y);
 	fprintf(out,
 		"</div><div class=\"field\"><svg class=\"lines\" viewBox=\"0 0 %d %d\" "
 		"preserveAspectRatio=\"none\" role=\"img\" aria-label=\"lengths by percentile",

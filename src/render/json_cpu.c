@@ -354,7 +354,7 @@ int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_u64(j, "threshold_ns", c->threshold_ns);
 	render_shorts(j, &c->shorts);
 	write_loop(j, c);
-	render_series(j, c);
+	render_series(j, v, c);
 	if (v->run.sums)
 		json_null(j, "hiccups");
 	else

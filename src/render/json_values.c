@@ -58,7 +58,37 @@ static void write_bins(struct json *j, const struct series *s)
 	json_end(j);
 }
 
-void render_series(struct json *j, const struct cpu *c)
+/* Writes how the values went over time, as columns: a slice without values has the mean null. */
+static void write_course(struct json *j, const struct view *v, const struct series *s)
+{
+	static const char *const columns[] = {"count", "mean", "max"};
+	const struct course *c = &s->course;
+
+	if (!c->n)
+		return;
+	json_object(j, "over_time");
+	json_string(j, "unit", s->fine ? "ps" : "ns");
+	json_u64(j, "at_ns", c->start > v->run.started_ns ? c->start - v->run.started_ns : 0);
+	json_u64(j, "each_ns", c->width);
+	for (int k = 0; k < 3; k++) {
+		json_array_flat(j, columns[k]);
+		for (uint32_t i = 0; i < c->n; i++) {
+			const struct course_bin *b = &c->bin[i];
+
+			if (k == 1 && !b->count)
+				json_null(j, NULL);
+			else
+				json_u64(j, NULL,
+					 k == 0   ? b->count
+					 : k == 1 ? b->sum / b->count
+						  : b->max);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void render_series(struct json *j, const struct view *v, const struct cpu *c)
 {
 	if (!c->nseries)
 		return;
@@ -79,6 +109,7 @@ void render_series(struct json *j, const struct cpu *c)
 			json_u64(j, "longest_ns", s->longest_ns);
 		}
 		write_bins(j, s);
+		write_course(j, v, s);
 		json_end(j);
 	}
 	json_end(j);

@@ -8,6 +8,7 @@
  *                 hiccup
  *   CPU 3 latency counters of a workload's series: the length of an outlier while it lasts, else 0
  *   CPU 3 latency p99 of 5,969 (and median, p90, ...): all values that the window has, as a level
+ *   CPU 3 latency largest in each 10.0 ms (and mean, number): of the values of each slice of time
  *   CPU 3 frequency   each change in the window
  *   CPU 0 asks    who asked for a span, with an arrow to it. The time of the request is not
  *                 recorded: it stands where the span begins

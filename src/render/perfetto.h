@@ -105,7 +105,7 @@ uint64_t perfetto_row(struct trace *t, uint32_t index, const struct account *a);
 void perfetto_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t value);
 
 /* Writes counters of a CPU's whole window: all changes of its frequency; of each series the
- * percentiles of all values, as levels. */
+ * percentiles of all values, as levels, and its figures over time. */
 void perfetto_window(struct trace *t, uint32_t index);
 
 /* Writes what comes before the first hiccup: clocks, host, all names known by then, tracks. */

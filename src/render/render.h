@@ -117,7 +117,7 @@ void render_frequency(struct json *j, const struct view *v, const struct cpu *c)
 void render_numbers(struct json *j, const struct hist *h, unsigned per_ns);
 
 /* Writes "series", a workload's values of all its windows, with their bins. */
-void render_series(struct json *j, const struct cpu *c);
+void render_series(struct json *j, const struct view *v, const struct cpu *c);
 
 /* Writes "cpu": null and the object "thread" of a watched thread. */
 void render_json_thread(struct json *j, const struct view *v, const struct cpu *c);

@@ -51,6 +51,15 @@ for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
             [[(5_000_000_000, series[key])] for key in ("p50_ns", "p90_ns", "p99_ns", "p999_ns",
                                                         "max_ns")],
             "and all its values are there, as levels over the window")
+        over = series["over_time"]
+        for name, column in ("largest", "max"), ("mean", "mean"), ("number", "count"):
+            figures = [*(v or 0 for v in over[column]), 0]
+            is_(counters.get(f"CPU 3 latency {name} in each 20.0 ms", []),
+                [(5_000_000_000 + over["at_ns"] + i * over["each_ns"], v)
+                 for i, v in enumerate(figures) if not i or v != figures[i - 1]],
+                f"and over time, the {name} of each slice")
+        is_((len(over["count"]), sum(over["count"]), max(over["max"])),
+            (49, series["count"], series["max_ns"]), "they are all of its values")
         is_([v for _, v in counters.get("CPU 3 frequency", [])], [1200000, 3400000, 1200000],
             "each change of the CPU's frequency is on its counter")
     if file == "guest.rec":

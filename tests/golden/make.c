@@ -485,6 +485,12 @@ static void sleeping(struct scene *s, const char *path)
 	s->view.cpu[0].nseries = 2;
 	strcpy(series[0].name, "latency");
 	strcpy(series[1].name, "read the clock");
+	for (uint32_t k = 0; k < 2; k++) {
+		course_place(&series[k].course, calloc(COURSE_BINS, sizeof(struct course_bin)));
+		if (!series[k].course.bin)
+			abort();
+		course_reset(&series[k].course, 20 * MS);
+	}
 	series[0].threshold_ns = 200;
 	series[0].longer = 40;
 	series[0].longest_ns = 2600 + 90 * 11;
@@ -501,7 +507,9 @@ static void sleeping(struct scene *s, const char *path)
 			scene_put(s, thread(1234, "logger", 2000, 2300));
 		scene_end(s, length);
 		hist_add(&series[0].hist, length);
+		course_add(&series[0].course, s->view.run.started_ns + 25 * MS * i, length);
 		hist_add(&series[1].hist, 21300 + 10 * i);
+		course_add(&series[1].course, s->view.run.started_ns + 25 * MS * i, 21300 + 10 * i);
 	}
 }
 

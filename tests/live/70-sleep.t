@@ -69,6 +69,21 @@ ok(0.3 * ran <= total(found) and total(found) - most <= took + 200000 * (len(log
 s = series(r.out)
 is_(cpu_of(report, cpu)["hiccups"]["count"], s["latency"]["longer"],
     "each late wake-up is a hiccup")
+# ---- over time ----
+over = s["latency"]["over_time"]
+is_((sum(over["count"]), max(over["max"])), (s["latency"]["count"], s["latency"]["max_ns"]),
+    "slices of time hold every value, and the largest")
+window = cpu_of(report, cpu)["observed_ns"]
+last = over["at_ns"] + len(over["count"]) * over["each_ns"]
+# The rate of the two clocks is exact to 1e-6 over the window; slices begin with the first value.
+ok(len(over["count"]) <= 512 and window <= last + 200000000
+   and last - over["each_ns"] <= window * (1 + 1e-6) + 1000000,
+   "they lie in the window, to its end", over["at_ns"], over["each_ns"], last, window)
+# Time of a wake-up, and its slice: one beside it where the two are reckoned some us apart.
+lates = [(h["duration_ns"], (h["at_ns"] + h["duration_ns"] - over["at_ns"]) // over["each_ns"])
+         for h in report["worst"]]
+ok(lates and all(max(over["max"][max(0, at - 1):at + 2]) >= ns - 10000 for ns, at in lates),
+   "the worst late wake-ups are in the slices of their times", lates, over)
 # ---- the parts of a latency ----
 late, parts = s["latency"], [s[n] for n in ("timer late", "wake late", "switch late")]
 unseen = (late["count"] - parts[0]["count"]) * late["max_ns"]
