@@ -315,7 +315,8 @@ $(O)/tests/unit/test_sleep: $(O)/src/collect/sleep.o $(O)/src/collect/workload.o
 ORDERED	:= src/collect/ring src/collect/read src/collect/spin tests/unit/order_writer
 ORDERED_SHARED := src/collect/ring src/model/sums tests/unit/order_shared tests/unit/order_reports
 # The same hooks in programs, with which test_nmi.c breaks in everywhere.
-$(O)/order/tests/unit/nmi_probes.o $(O)/order/tests/unit/order_shared.o: \
+$(O)/order/tests/unit/nmi_probes.o $(O)/order/tests/unit/order_shared.o \
+$(O)/order/tests/unit/order_watch.o: \
 	ALL_CFLAGS += -Ivmlinux -Wno-unused-parameter \
 	-Wno-unknown-attributes
 $(O)/tests/unit/test_nmi: $(O)/order/tests/unit/nmi_probes.o $(O)/src/collect/ring.o
@@ -330,8 +331,10 @@ $(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check
 # sanitizer is on.
 $(O)/tests/unit/order.o $(O)/tests/unit/test_nmi.o: SANFLAGS :=
 $(O)/tests/unit/test_order: $(O)/tests/unit/order.o $(ORDERED:%=$(O)/order/%.o)
-$(O)/tests/unit/test_order_shared: $(O)/tests/unit/order.o \
+$(O)/tests/unit/test_order_shared: $(O)/tests/unit/order.o $(O)/tests/unit/order_hold.o \
 	$(ORDERED_SHARED:%=$(O)/order/%.o)
+$(O)/tests/unit/test_order_watch: $(O)/tests/unit/order.o $(O)/tests/unit/order_hold.o \
+	$(O)/order/tests/unit/order_watch.o
 $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/order/tests/unit/order_notes.o
 
 # Programs that live tests start; built here, as not every machine that runs the tests has a

@@ -34,4 +34,13 @@ static inline __attribute__((always_inline)) int glob_takes(const volatile struc
 	return (at & g->end) != 0;
 }
 
+/* Tells the probes which cgroups to look for; 0: none. `epoch` is raised after all of them have
+ * changed: so a thread that is looked at under the new one is looked for among the new ones. */
+static inline void groups_publish(volatile __u64 to[CHOICE_GROUPS], volatile __u32 *epoch,
+				  const void *id)
+{
+	__builtin_memcpy((void *)to, id, CHOICE_GROUPS * sizeof(*to));
+	__atomic_store_n(epoch, *epoch + 1, __ATOMIC_RELEASE);
+}
+
 #endif

@@ -4,7 +4,9 @@
  *
  * A table of sets, as of the askers' notes (note.bpf.h): a hash map's locks and lists took two
  * thirds of what a switch cost. The kernel's scheduler changes one thread's state by one CPU at a
- * time, and so its wait is one program's; a free place may be wanted by several, which enter() it.
+ * time, under its locks, and so its wait is one program's, and needs no order of its own; a free
+ * place may be wanted by several, which enter() it. tests/unit/test_order_watch.c runs that through
+ * all orders that ARMv8 permits, and what watch.bpf.c shares of a CPU's state with other CPUs.
  * In a set that is full no more threads wait: their time in it counts for nobody, as if they had
  * not been ready. */
 #ifndef CULPRIT_WAIT_BPF_H

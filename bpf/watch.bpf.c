@@ -5,6 +5,7 @@
 #include "sched.bpf.h"
 #include "wait.bpf.h"
 #include "quota.bpf.h"
+#include "due.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -18,37 +19,25 @@ static __always_inline struct wait_set *waits_at(__u32 index)
 	return bpf_map_lookup_elem(&watch_waits, &index);
 }
 
-/* Watched threads woken by a timer: when the timer was due. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
-	__type(key, __s32);
-	__type(value, __u64);
-} watch_dues SEC(".maps");
-
-/* Due time of the timer whose function this CPU runs; 0: it runs none. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} watch_timer_due SEC(".maps");
-
 static __always_inline void deactivate(struct cpu_state *c, __u64 now)
 {
 	if (!c || !c->active)
 		return;
-	if (SUMMING && c->active == 1)
+	if (SUMMING && c->active == 1) {
 		sum_left(c, now);
+		order_stores(c); /* with nobody here comes since when */
+	}
 	__sync_fetch_and_add(&c->active, -1);
 }
 
 static __always_inline void waits_on(struct cpu_state *c, __u64 now)
 {
-	if (!c->thread.start_ns) /* from now on the thread that runs there is in its way */
+	if (!c->thread.start_ns) { /* from now on the thread that runs there is in its way */
 		c->thread.start_ns = now;
-	else if (SUMMING && !c->active)
+	} else if (SUMMING && !c->active) {
+		order_loads(c); /* see deactivate() */
 		sum_gap(c, now);
+	}
 	activate(c, now);
 }
 
@@ -170,13 +159,25 @@ static __always_inline void is_gone(struct cpu_state *c, __u64 now)
 	deactivate(c, now);
 }
 
-/* A switch where nobody is watched. A thread that waited for prev may wait elsewhere now. */
+/* Until when the thread here was in the way of those that waited for it and went elsewhere; 0: it
+ * was in nobody's. The caller has found nobody by `active`. */
+static __always_inline __u64 was_in_the_way(struct cpu_state *c, const struct task_struct *task)
+{
+	if (!SUMMING || !c->thread.start_ns || c->thread.id != (__u32)task->pid)
+		return 0;
+	order_loads(c); /* see deactivate() */
+	return sum_was_in_the_way(c) ? c->own.sums.left_ns : 0;
+}
+
+/* A switch where nobody is watched. */
 static __always_inline void switch_unseen(struct cpu_state *c, struct task_struct *prev,
 					  const struct task_struct *next)
 {
-	if (SUMMING && sum_was_in_the_way(c) && c->thread.id == (__u32)prev->pid) {
+	__u64 until = was_in_the_way(c, prev);
+
+	if (until) {
 		c->own.sums.inside[LEVEL_THREAD] = sum_inside(c, LEVEL_THREAD);
-		thread_ends(c, party_of(prev), c->own.sums.left_ns, 0);
+		thread_ends(c, party_of(prev), until, 0);
 	}
 	c->thread.id = next->pid;
 	c->thread.start_ns = 0; /* has been in nobody's way so far */
@@ -189,8 +190,8 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 {
 	struct cpu_state *c = target_cpu();
 	struct party out, come;
-	bool mine, first;
-	__u64 now;
+	bool mine, first, had;
+	__u64 now, until;
 
 	if (!c) {
 		if (gate)
@@ -208,15 +209,18 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	now = clock_at(c, LEVEL_THREAD);
 	out = party_to_say(prev);
 	come = party_to_say(next);
-	if (c->own.here && (c->own.here != (__u32)prev->pid || !mine))
+	had = c->own.here;
+	if (had && (c->own.here != (__u32)prev->pid || !mine))
 		is_gone(c, now);
 	if (mine && !c->own.here)
 		activate(c, now); /* came without a record, or before the window */
 	softirq_over_switch(c, now, prev->pid, next->pid);
 	c->irq[0].start_ns = 0;
 	c->irq[1].start_ns = 0;
-	if (c->active > mine && c->thread.start_ns && c->thread.id == (__u32)prev->pid)
-		thread_ends(c, party_to_add(out), now, 0); /* was in the way of others */
+	/* Another CPU may have taken the last one that waited just now. */
+	until = c->active > mine ? now : c->active || had ? 0 : was_in_the_way(c, prev);
+	if (until && c->thread.start_ns && c->thread.id == (__u32)prev->pid)
+		thread_ends(c, party_to_add(out), until, 0);
 	if (mine)
 		goes(c, out, preempt, here_since(c, prev, first), now);
 	c->thread.id = next->pid;
@@ -285,53 +289,6 @@ int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 	w->cpu = dest_cpu;
 	w->here_ns = now;
 	waits_on(to, now);
-	return 0;
-}
-
-/* ---- timers ---- */
-
-/* Notes when the timer was due: at the end of its slack. In a softirq, an interrupt may run on top
- * of the timer's function, and wake somebody for other reasons. */
-SEC("?tp_btf/hrtimer_expire_entry")
-int BPF_PROG(watch_timer, struct hrtimer *timer)
-{
-	__u64 *due;
-	__u32 zero = 0;
-
-	due = gate ? bpf_map_lookup_elem(&watch_timer_due, &zero) : NULL;
-	if (!due || !bpf_core_field_exists(timer->node.expires) ||
-	    !bpf_core_field_exists(timer->base->offset))
-		return 0;
-	*due = timer->is_soft ? 0 : timer->node.expires - timer->base->offset;
-	return 0;
-}
-
-SEC("?tp_btf/hrtimer_expire_exit")
-int BPF_PROG(watch_timer_end)
-{
-	__u64 *due;
-	__u32 zero = 0;
-
-	due = gate ? bpf_map_lookup_elem(&watch_timer_due, &zero) : NULL;
-	if (due)
-		*due = 0;
-	return 0;
-}
-
-/* Runs on the waker's CPU. The newest wake-up holds: one that came before the thread had gone to
- * sleep leaves nothing. */
-SEC("?tp_btf/sched_waking")
-int BPF_PROG(watch_waking, struct task_struct *task)
-{
-	__s32 tid = task->pid;
-	__u64 *due;
-	__u32 zero = 0;
-
-	if (!gate || !is_watched(task))
-		return 0;
-	due = bpf_map_lookup_elem(&watch_timer_due, &zero);
-	if (!due || !*due || bpf_map_update_elem(&watch_dues, &tid, due, BPF_ANY))
-		bpf_map_delete_elem(&watch_dues, &tid);
 	return 0;
 }
 

@@ -368,8 +368,7 @@ void probes_watch_process(struct probes *p, int32_t pid)
 
 void probes_watch_groups(struct probes *p, const uint64_t id[CHOICE_GROUPS])
 {
-	memcpy((void *)p->skel->bss->watch_group, id, sizeof(p->skel->bss->watch_group));
-	__atomic_add_fetch((uint32_t *)&p->skel->bss->watch_groups_epoch, 1, __ATOMIC_SEQ_CST);
+	groups_publish(p->skel->bss->watch_group, &p->skel->bss->watch_groups_epoch, id);
 }
 
 uint64_t probes_recursion_misses(const struct probes *p)

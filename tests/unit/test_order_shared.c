@@ -17,7 +17,7 @@
 #include "collect/ring.h"
 #include "culprit.h"
 #include "model/sums.h"
-#include "order.h"
+#include "order_hold.h"
 #include "order_shared.h"
 
 #define OLD 0x1111111111111111ULL /* no byte of one of these is the other's */
@@ -28,88 +28,6 @@ int64_t host_clock_shift(const char *who, const char *clock)
 	(void)who;
 	(void)clock;
 	return 0;
-}
-
-/* ---- cases ---- */
-
-static struct order_case c;
-static struct order_place *fence;
-static uint64_t right_value; /* every byte of the data has its */
-static uint8_t nothing;      /* data where the places say all */
-
-static const uint8_t *right(const uint8_t *at)
-{
-	(void)at;
-	return (const uint8_t *)&right_value;
-}
-
-static struct order_place *add_place(void *at, size_t size, enum order_thread owner)
-{
-	struct order_place *p = &c.place[c.places++];
-
-	*p = (struct order_place){.at = at, .size = size, .owner = owner};
-	return p;
-}
-
-static void begin(void (*reset)(void), void (*writer)(void), void (*reader)(void),
-		  bool (*is_bad)(void))
-{
-	c = (struct order_case){.reset = reset,
-				.run = {writer, reader},
-				.is_bad = is_bad,
-				.data = {&nothing, &nothing + 1}};
-	reset();
-	fence = add_place(&order_state.own.fence, sizeof(order_state.own.fence), BOTH);
-	fence->blind = true;
-}
-
-static void data(void *from, void *to, uint64_t value)
-{
-	c.data[0] = from;
-	c.data[1] = to;
-	c.right = right;
-	right_value = value;
-}
-
-/* Nothing wrong is seen in any order. x86's needs no barrier. */
-static void hold(void)
-{
-	struct order_result all = {0}, x86 = {0};
-
-	order_try(&c, &all);
-	print_message("%lu traces, %lu pairs\n", all.traces, all.pairs);
-	assert_int_equal(all.bad, 0);
-	assert_int_equal(all.good, c.data[1] - c.data[0]);
-	c.tso = true;
-	order_try(&c, &x86);
-	c.tso = false;
-	assert_int_equal(x86.bad, 0);
-}
-
-/* Something wrong is seen without what the accesses of one thread to the place order: the nth of
- * those that order anything, 0: all. */
-static void fail_without(struct order_place *p, enum order_thread thread, unsigned nth)
-{
-	struct order_result without = {0};
-
-	p->weak = 1U << thread;
-	p->only = nth;
-	order_try(&c, &without);
-	p->weak = p->only = 0;
-	if (!without.bad)
-		fail_msg("without access %u of thread %d to place %d nothing is wrong", nth, thread,
-			 (int)(p - c.place));
-}
-
-static void fail_without_fences(enum order_thread thread)
-{
-	struct order_result without = {0};
-
-	c.weak_fences = 1U << thread;
-	order_try(&c, &without);
-	c.weak_fences = 0;
-	if (!without.bad)
-		fail_msg("without the fences of thread %d nothing is wrong", thread);
 }
 
 /* ---- frequencies ---- */
@@ -160,12 +78,12 @@ static void test_a_frequency(void **unused)
 	struct order_place *changes;
 
 	(void)unused;
-	begin(reset_khz, change_khz, take_new_khz, is_not_new);
-	changes = add_place(&order_state.khz_changes, 8, WRITER);
-	data(&slot->at_ns, &slot->unused, NEW);
-	hold();
-	fail_without(fence, WRITER, 1);
-	fail_without(changes, READER, 0);
+	order_begin(&order_state.own.fence, reset_khz, change_khz, take_new_khz, is_not_new);
+	changes = order_place(&order_state.khz_changes, 8, WRITER);
+	order_data(&slot->at_ns, &slot->unused, NEW);
+	order_hold();
+	order_fails_without(order_fence, WRITER, 1);
+	order_fails_without(changes, READER, 0);
 }
 
 static void reset_before(void)
@@ -184,11 +102,11 @@ static void change_twice(void)
 static void test_a_frequency_of_before(void **unused)
 {
 	(void)unused;
-	begin(reset_before, change_twice, take_old_khz, is_not_old);
-	add_place(&order_state.khz_changes, 8, WRITER);
-	data(&slot->at_ns, &slot->unused, OLD);
-	hold();
-	fail_without(fence, WRITER, 2);
+	order_begin(&order_state.own.fence, reset_before, change_twice, take_old_khz, is_not_old);
+	order_place(&order_state.khz_changes, 8, WRITER);
+	order_data(&slot->at_ns, &slot->unused, OLD);
+	order_hold();
+	order_fails_without(order_fence, WRITER, 2);
 }
 
 /* ---- sums ---- */
@@ -241,12 +159,12 @@ static void test_name_of_a_sum(void **unused)
 
 	(void)unused;
 	find_row();
-	begin(reset_sums, add_first, take_row, is_misnamed);
-	what = add_place(&row->what, sizeof(row->what), WRITER);
-	data(row, &row->what, NEW);
-	hold();
-	fail_without(what, WRITER, 0);
-	fail_without(what, READER, 0);
+	order_begin(&order_state.own.fence, reset_sums, add_first, take_row, is_misnamed);
+	what = order_place(&row->what, sizeof(row->what), WRITER);
+	order_data(row, &row->what, NEW);
+	order_hold();
+	order_fails_without(what, WRITER, 0);
+	order_fails_without(what, READER, 0);
 }
 
 #define LONGEST NEW /* in the bucket of all that are very long */
@@ -276,12 +194,12 @@ static void test_extremes_of_a_sum(void **unused)
 
 	(void)unused;
 	find_row();
-	begin(reset_row, add_longest, take_row, is_beyond);
-	bucket = add_place(&row->bucket[SUM_BUCKETS - 1], 8, WRITER);
-	data(&row->min_ns, &row->max_ns + 1, LONGEST);
-	hold();
-	fail_without(fence, WRITER, 0);
-	fail_without(bucket, READER, 0);
+	order_begin(&order_state.own.fence, reset_row, add_longest, take_row, is_beyond);
+	bucket = order_place(&row->bucket[SUM_BUCKETS - 1], 8, WRITER);
+	order_data(&row->min_ns, &row->max_ns + 1, LONGEST);
+	order_hold();
+	order_fails_without(order_fence, WRITER, 0);
+	order_fails_without(bucket, READER, 0);
 }
 
 /* ---- watched threads ---- */
@@ -313,12 +231,13 @@ static bool is_recorded(void)
 static void test_an_older_interval(void **unused)
 {
 	(void)unused;
-	begin(reset_active, order_activate, end_interrupt, is_recorded);
-	add_place(&order_state.active, sizeof(order_state.active), WRITER);
-	add_place(&order_state.own.active_since, 8, WRITER);
-	hold();
-	fail_without(fence, WRITER, 0);
-	fail_without(fence, READER, 0);
+	order_begin(&order_state.own.fence, reset_active, order_activate, end_interrupt,
+		    is_recorded);
+	order_place(&order_state.active, sizeof(order_state.active), WRITER);
+	order_place(&order_state.own.active_since, 8, WRITER);
+	order_hold();
+	order_fails_without(order_fence, WRITER, 0);
+	order_fails_without(order_fence, READER, 0);
 }
 
 /* ---- a program's reports ---- */
@@ -367,24 +286,24 @@ static void test_a_report(void **unused)
 	struct order_place *place;
 
 	(void)unused;
-	begin(reset_reports, make_report, read_first, is_not_made);
-	place = add_place(&reports->report[0].place, 8, WRITER);
-	data(&reports->report[0].start_ns, &reports->report[0].tid, NEW);
-	hold();
-	fail_without(place, WRITER, 0);
-	fail_without_fences(READER);
+	order_begin(&order_state.own.fence, reset_reports, make_report, read_first, is_not_made);
+	place = order_place(&reports->report[0].place, 8, WRITER);
+	order_data(&reports->report[0].start_ns, &reports->report[0].tid, NEW);
+	order_hold();
+	order_fails_without(place, WRITER, 0);
+	order_fails_without_fences(READER);
 }
 
 /* One that another is written over is read whole, too, or not at all. */
 static void test_a_report_of_before(void **unused)
 {
 	(void)unused;
-	begin(reset_full, make_report, read_first, is_not_kept);
-	add_place(&reports->report[0].place, 8, WRITER);
-	data(&reports->report[0].start_ns, &reports->report[0].tid, OLD);
-	hold();
-	fail_without_fences(WRITER);
-	fail_without_fences(READER);
+	order_begin(&order_state.own.fence, reset_full, make_report, read_first, is_not_kept);
+	order_place(&reports->report[0].place, 8, WRITER);
+	order_data(&reports->report[0].start_ns, &reports->report[0].tid, OLD);
+	order_hold();
+	order_fails_without_fences(WRITER);
+	order_fails_without_fences(READER);
 }
 
 int main(void)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The programs of culprit watch as they are built for arm64, for test_order_watch.c. Their part of
+ * the kernel is here: its helpers, and what they read of its structures. Notes of askers, which
+ * test_order_notes.c has, are left out. */
+#undef __TARGET_ARCH_x86
+#define __TARGET_ARCH_arm64
+#define CULPRIT_CONTEXT_BPF_H
+#define CULPRIT_ASKER_BPF_H
+#define SUMS
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <bpf/bpf_helpers.h>
+#include "order_watch.h"
+
+struct cpu_state order_state;
+struct sum order_sums[SUM_ROWS];
+__u64 order_clock;
+__u32 order_found;
+volatile __u32 watch_groups_epoch, watch_groups_fence;
+volatile __u64 watch_group[CHOICE_GROUPS];
+
+static inline void *look_up(const void *map, __u32 key);
+static inline long update(const void *key, const void *value);
+
+#define bpf_ktime_get_ns()                     order_clock
+#define bpf_get_smp_processor_id()             0U
+#define bpf_get_current_pid_tgid()             1ULL
+#define bpf_get_current_task_btf()             NULL
+#define bpf_map_lookup_elem(map, key)          look_up(map, *(const __u32 *)(key))
+#define bpf_map_update_elem(map, key, to, how) update(key, to)
+#define bpf_map_delete_elem(map, key)          ((void)(key), 0)
+#define __builtin_preserve_access_index(x)     (x)
+#define __builtin_preserve_field_info(...)     1
+#define __builtin_preserve_enum_value(...)     0
+#define __builtin_preserve_type_info(...)      0
+#include "trace.bpf.h"
+#include "note.bpf.h"
+
+static inline struct note_set *set_at(__u32 index)
+{
+	(void)index;
+	return NULL;
+}
+
+static inline struct asker_key wake_key(int tid)
+{
+	return (struct asker_key){.what = (__u64)tid};
+}
+
+static inline __u32 switches_of(const struct task_struct *task)
+{
+	(void)task;
+	return 0;
+}
+
+static inline void mark_noted(struct cpu_state *c, int level, int what, __u64 function, __u64 now,
+			      struct asker_note *n, struct asker_key key, bool plain)
+{
+	(void)c, (void)level, (void)what, (void)function, (void)now, (void)n, (void)key,
+		(void)plain;
+}
+#include "watch.bpf.c"
+
+struct wait_set order_waits;
+
+const volatile __u16 slot_of_cpu[TARGET_CPUS] = {1};
+const volatile int irqs_are_vectors = 1, current_known = 1, owners_in, owners_hierarchy,
+		   watching = 1, watch_users, watch_comms, watch_in_groups, states_apart,
+		   summing = SUMS_ALONE;
+const volatile __u8 highest_bit[256] = HIGHEST_BITS;
+const volatile __u8 vector_of_irq[VECTOR_IRQS];
+const volatile __s32 watch_tgid[WATCH_IDS], watch_tid[WATCH_IDS];
+struct cpu_states cpu_states;
+struct cpu_states_apart cpu_states_apart;
+struct cpu_sums cpu_sums;
+struct watch_processes watch_processes;
+struct watch_groups watch_groups;
+volatile int gate = 1;
+volatile __u64 at_delayed_work_timer_fn, at_unknown_nmi_error;
+
+static inline void *look_up(const void *map, __u32 key)
+{
+	if (map == &cpu_sums)
+		return &order_sums[key];
+	if (map == &watch_waits)
+		return &order_waits;
+	return map == &cpu_states ? &order_state : NULL;
+}
+
+static inline long update(const void *key, const void *value)
+{
+	(void)key;
+	order_found = *(const __u32 *)value;
+	return 0;
+}
+
+struct wait *order_wait(__s32 tid, __u64 since_ns)
+{
+	struct wait *w = wait_new(tid);
+
+	if (w)
+		w->since_ns = since_ns;
+	return w;
+}
+
+__s32 order_whose(const struct wait *w)
+{
+	return w->tid;
+}
+
+__u64 order_comes(__s32 tid)
+{
+	struct wait *w = wait_of(tid);
+	__u64 since_ns;
+
+	if (!w)
+		return 0;
+	since_ns = w->since_ns;
+	wait_end(w);
+	return since_ns;
+}
+
+void order_waits_here(__u64 now)
+{
+	waits_on(&order_state, now);
+}
+
+void order_goes_elsewhere(__u64 now)
+{
+	deactivate(&order_state, now);
+}
+
+void order_switch(int prev, int next)
+{
+	struct task_struct from = {.pid = prev, .tgid = prev}, to = {.pid = next, .tgid = next};
+	unsigned long long ctx[3] = {1, (unsigned long long)&from, (unsigned long long)&to};
+
+	watch_switch(ctx);
+}
+
+void order_choose(const __u64 id[CHOICE_GROUPS])
+{
+	groups_publish(watch_group, &watch_groups_epoch, id);
+}
+
+void order_look(__u64 id)
+{
+	struct kernfs_node node = {id};
+	struct cgroup group = {.kn = &node};
+	struct css_set set = {.dfl_cgrp = &group};
+	struct task_struct task = {.cgroups = &set};
+
+	group.self.cgroup = &group;
+	is_in_group(&task);
+}

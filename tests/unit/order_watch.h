@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Programs of culprit watch that share memory with those on other CPUs and with culprit, as they
+ * are built for arm64, for test_order_watch.c. */
+#ifndef CULPRIT_ORDER_WATCH_H
+#define CULPRIT_ORDER_WATCH_H
+
+#include "choice.h"
+#include "state.h"
+
+extern struct cpu_state order_state; /* state of the one target CPU */
+extern struct sum order_sums[SUM_ROWS];
+extern __u64 order_clock; /* the kernel's clock, ns */
+
+struct wait;
+struct wait_set;
+extern struct wait_set order_waits; /* the one set of places */
+
+/* A wait begins; NULL: there is no place. */
+struct wait *order_wait(__s32 tid, __u64 since_ns);
+__s32 order_whose(const struct wait *w);
+/* A thread comes to its CPU: since when it waited, 0: it did not. */
+__u64 order_comes(__s32 tid);
+
+/* Another CPU finds that a watched thread waits for the target, or does no more. */
+void order_waits_here(__u64 now);
+void order_goes_elsewhere(__u64 now);
+void order_switch(int prev, int next); /* on the target; nobody watches these threads */
+
+/* culprit chooses other cgroups; a program looks whether a thread's is among them, and keeps in
+ * order_found what it found: see struct watch_groups. */
+void order_choose(const __u64 id[CHOICE_GROUPS]);
+void order_look(__u64 id);
+extern volatile __u64 watch_group[CHOICE_GROUPS];
+extern volatile __u32 watch_groups_epoch, watch_groups_fence;
+extern __u32 order_found;
+
+#endif

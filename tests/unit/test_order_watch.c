@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Memory that the programs of culprit watch share without a lock: places of waits, since when the
+ * thread on a CPU is in somebody's way and until when, and the chosen cgroups. The real code runs
+ * through all orders that ARMv8 permits (order.h): nothing wrong is ever seen. Without any one of
+ * the barriers something is.
+ *
+ * What a wait's place holds needs none beside: one thread's events follow each other under the
+ * kernel's run queue locks, whatever CPU they are on. So do a group's quota and its queue. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "order_hold.h"
+#include "order_watch.h"
+#include "wait.bpf.h"
+
+#define OLD   0x1111111111111111ULL /* no byte of one of these is the other's */
+#define NEW   0x2222222222222222ULL
+#define FIRST 0x1000 /* threads whose places are those of the one set */
+#define OTHER 0x2000
+
+static __always_inline struct wait_set *waits_at(__u32 index)
+{
+	return &order_waits + index;
+}
+
+/* ---- places of waits ---- */
+
+static struct wait *const place = &order_waits.wait[WAIT_WAYS - 1];
+static struct wait *got;
+static __s32 whose;
+static __u64 since_ns;
+
+/* One place is free, the last. */
+static void reset_places(void)
+{
+	memset(&order_waits, 0, sizeof(order_waits));
+	for (int i = 0; i < WAIT_WAYS - 1; i++)
+		order_waits.wait[i].tid = 1 + i;
+	got = NULL;
+}
+
+static void other_waits(void)
+{
+	order_wait(OTHER, NEW);
+}
+
+static void first_waits(void)
+{
+	got = order_wait(FIRST, OLD);
+	if (got)
+		whose = order_whose(got);
+}
+
+static bool is_not_its_own(void)
+{
+	return got && whose != FIRST;
+}
+
+/* Two threads begin to wait at once: the place is one's. */
+static void test_a_free_place(void **unused)
+{
+	struct order_place *inside;
+
+	(void)unused;
+	order_begin(&order_state.own.fence, reset_places, other_waits, first_waits, is_not_its_own);
+	order_place(&place->tid, sizeof(place->tid), BOTH);
+	inside = order_place(&place->inside, sizeof(place->inside), BOTH);
+	order_hold();
+	order_fails_without(inside, WRITER, 1);
+	order_fails_without(inside, WRITER, 2);
+}
+
+static void reset_wait(void)
+{
+	reset_places();
+	place->tid = FIRST;
+	place->since_ns = OLD;
+}
+
+static void first_comes(void)
+{
+	since_ns = order_comes(FIRST);
+}
+
+static bool is_others(void)
+{
+	return since_ns && since_ns != OLD;
+}
+
+/* A wait is over, and the next one has its place: nothing of that is taken for it. */
+static void test_a_place_that_gets_free(void **unused)
+{
+	struct order_place *tid;
+
+	(void)unused;
+	order_begin(&order_state.own.fence, reset_wait, other_waits, first_comes, is_others);
+	tid = order_place(&place->tid, sizeof(place->tid), BOTH);
+	tid->blind = true;
+	order_place(&place->inside, sizeof(place->inside), WRITER);
+	order_data(&place->since_ns, &place->here_ns, OLD);
+	order_hold();
+	order_fails_without(tid, READER, 0);
+}
+
+/* ---- who is in the way ---- */
+
+#define HERE  40 /* the thread that runs on the target, which nobody watches */
+#define NEXT  41
+#define BEGAN 0x800
+#define LEFT  0x1000
+#define AGAIN 0x1800
+#define NOW   0x2000
+
+static void reset_here(void)
+{
+	memset(&order_state, 0, offsetof(struct cpu_state, ring));
+	memset(order_sums, 0, sizeof(order_sums));
+	order_state.own.seen = 1;
+	order_state.thread.id = HERE;
+	order_clock = NOW;
+}
+
+/* For how long threads were in the way, in all. */
+static __u64 taken_ns(void)
+{
+	__u64 ns = 0;
+
+	for (int i = 0; i < SUM_ROWS; i++)
+		ns += order_sums[i].net_ns;
+	return ns;
+}
+
+static void somebody_waits(void)
+{
+	order_waits_here(BEGAN);
+}
+
+static void here_leaves(void)
+{
+	order_switch(HERE, NEXT);
+}
+
+/* The switch has seen that somebody waits. */
+static bool is_not_since_then(void)
+{
+	return order_state.thread.start_ns == NOW && taken_ns() != NOW - BEGAN;
+}
+
+/* Another CPU lets a thread wait here: who runs here is in its way from then on. */
+static void test_in_the_way(void **unused)
+{
+	(void)unused;
+	order_begin(&order_state.own.fence, reset_here, somebody_waits, here_leaves,
+		    is_not_since_then);
+	order_place(&order_state.active, sizeof(order_state.active), WRITER);
+	order_place(&order_state.thread.start_ns, 8, BOTH);
+	order_hold();
+	order_fails_without(order_fence, WRITER, 0);
+	order_fails_without(order_fence, READER, 1);
+}
+
+static void reset_waited_for(void)
+{
+	reset_here();
+	order_state.active = 1;
+	order_state.thread.start_ns = BEGAN;
+}
+
+static void nobody_waits(void)
+{
+	order_goes_elsewhere(LEFT);
+}
+
+static bool is_not_until_then(void)
+{
+	return taken_ns() != LEFT - BEGAN && taken_ns() != NOW - BEGAN;
+}
+
+/* Another CPU takes the last one that waits here: who runs here was in its way until then. */
+static void test_in_the_way_no_more(void **unused)
+{
+	(void)unused;
+	order_begin(&order_state.own.fence, reset_waited_for, nobody_waits, here_leaves,
+		    is_not_until_then);
+	order_place(&order_state.active, sizeof(order_state.active), WRITER);
+	order_place(&order_state.own.sums.left_ns, 8, WRITER);
+	order_hold();
+	order_fails_without(order_fence, WRITER, 0);
+	order_fails_without(order_fence, READER, 1);
+}
+
+static void somebody_waits_again(void)
+{
+	order_waits_here(AGAIN);
+}
+
+static bool is_no_gap(void)
+{
+	__u64 gap = order_state.own.sums.open[SUM_THREAD].gap_ns;
+
+	return gap && gap != AGAIN - LEFT;
+}
+
+/* A third lets one wait here again: in between nobody did. */
+static void test_in_the_way_again(void **unused)
+{
+	struct order_place *active;
+
+	(void)unused;
+	order_begin(&order_state.own.fence, reset_waited_for, nobody_waits, somebody_waits_again,
+		    is_no_gap);
+	active = order_place(&order_state.active, sizeof(order_state.active), BOTH);
+	active->blind = true;
+	active->most = 2;
+	order_place(&order_state.own.sums.left_ns, 8, WRITER);
+	order_hold();
+	order_fails_without(order_fence, WRITER, 0);
+	order_fails_without(order_fence, READER, 1);
+}
+
+/* ---- chosen cgroups ---- */
+
+static void reset_groups(void)
+{
+	memset((void *)watch_group, 0, sizeof(watch_group));
+	watch_groups_epoch = order_found = 0;
+}
+
+static void choose_group(void)
+{
+	order_choose((const __u64[CHOICE_GROUPS]){NEW});
+}
+
+static void look_for_group(void)
+{
+	order_look(NEW);
+}
+
+static bool is_missed(void)
+{
+	return order_found == 1 << 1;
+}
+
+/* A cgroup is looked for among the new ones as soon as it is looked for again. */
+static void test_chosen_groups(void **unused)
+{
+	struct order_place *epoch;
+
+	(void)unused;
+	order_begin((uint32_t *)&watch_groups_fence, reset_groups, choose_group, look_for_group,
+		    is_missed);
+	epoch = order_place((void *)&watch_groups_epoch, sizeof(watch_groups_epoch), WRITER);
+	order_data((void *)watch_group, (void *)(watch_group + 1), NEW);
+	order_hold();
+	order_fails_without(epoch, WRITER, 0);
+	order_fails_without(order_fence, READER, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_free_place),
+					   cmocka_unit_test(test_a_place_that_gets_free),
+					   cmocka_unit_test(test_in_the_way),
+					   cmocka_unit_test(test_in_the_way_no_more),
+					   cmocka_unit_test(test_in_the_way_again),
+					   cmocka_unit_test(test_chosen_groups)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
