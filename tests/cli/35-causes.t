@@ -144,6 +144,13 @@ for form in "text", "markdown", "html", "json", "jsonl", "csv", "openmetrics", "
         shown = json.dumps(shown)
     ok(r.rc == 0 and not X86.findall(shown), f"a report of arm64 as {form} has no word of x86's",
        r.rc, X86.findall(shown))
+report = json.loads(culprit("report", ARM64, "-f", "json").out)
+named = sorted(({s["cause"] for c in report["cpus"] for s in c["sources"]} |
+                {f["cause"] for f in report["findings"] if f["level"] == "WARN"}) - {None})
+# names that lead to an entry are of all architectures
+told = re.sub(r"(?m)^  found by .*\n(?:   .*\n)*", "", culprit("explain", *named).out)
+ok(len(named) >= 5 and all(f"{n}  " in told for n in named) and not X86.findall(told),
+   "the causes that it names are explained without one", named, X86.findall(told))
 ok(len(book) > 150, "explain lists all entries", len(book))
 FIELDS = ("id", "group", "title", "what", "why", "confirm", "fix", "since", "source")
 ok(all(c[f] for c in book for f in FIELDS), "each with its fields",

@@ -21,12 +21,16 @@ MACHINE = lab.MACHINES["arm64"]
 BLIND = {"6.1": {"csd_function_entry", "csd_queue_cpu", "ipi_send_cpu"}}
 # Words that mean nothing there.
 X86 = re.compile(r"\b(MSRs?|SMIs?|BIOS|x86|APIC|rdtsc|TSC|CPUID|WBINVD|INVLPG|microcode|MCE)\b")
+# Names that lead to an entry of the book are of all architectures.
+FOUND_BY = re.compile(r"(?m)^  found by .*\n(?:   .*\n)*")
 JOB = """
 tests/accuracy/score -c 1 -n POKES --gap 2ms-6ms --keep /tmp/kept >/tmp/out/score 2>&1
 cp /tmp/kept/report /tmp/out/report
 culprit report /tmp/kept/rec >/tmp/out/text
 culprit audit -f json -o /tmp/out/audit
 culprit audit >/tmp/out/audit.text
+culprit explain $(culprit report /tmp/kept/rec | grep -oE '\\b[A-Z][0-9]{2}\\b' | sort -u) \\
+	>/tmp/out/explained
 if grep -qw osnoise /sys/kernel/tracing/available_tracers; then
 	culprit osnoise -c 1 -d 60s -f json -o /tmp/out/compare --ready-file /tmp/ready &
 	until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
@@ -83,7 +87,8 @@ def judge(kernel):
            for f in json.loads(files["audit"])["findings"]), f"{name}: says the audit, too")
     # the audit ends with the names of its checks
     for what, text in (("the report", files["text"]),
-                       ("the audit", files["audit.text"].split("\nok: ")[0])):
+                       ("the audit", files["audit.text"].split("\nok: ")[0]),
+                       ("what the causes are", FOUND_BY.sub("", files["explained"]))):
         is_(X86.findall(text), [], f"{name}: no word of x86's in {what}")
     score = files["score"]
     diag(*score.splitlines())
