@@ -225,15 +225,23 @@ with program("spin", nice=-15) as p:
     ok(re.search(rf'^culprit_lost_seconds_total{{cpu="{cpu}",.*source="poke', metrics, re.M) and
        not re.search("^culprit_hiccup", metrics, re.M), "--textfile has them, and no hiccups",
        metrics[:2000])
-# Waits that end because the thread is moved to another CPU: more threads than CPUs, all of which
-# may run anywhere.
-free = os.sched_getaffinity(0)
-with program("spin", on=free) as p, program("spin", on=free):
-    report, _ = watch("-p", p.pid, "--sums", seconds=0.5)
+# Waits that end because the thread is moved to another CPU, where it shares that with its fellow.
+other = min(os.sched_getaffinity(0))
+with program("spin") as p, program("spin"):
+    def move():
+        for turn in range(20):
+            for tid in p.tids:
+                os.sched_setaffinity(tid, {(other, cpu)[turn % 2]})
+            have_run(p, seconds=0.005)
+
+    report, _ = watch("-p", p.pid, "--sums", "-c", f"{cpu},{other}", "-H", other, meanwhile=move)
     took = [(total(c["sources"]), max((s["max_ns"] for s in c["sources"]), default=0))
             for c in report["cpus"]]
-    ok(took and all(most <= ns <= report["run"]["duration_ns"] for ns, most in took),
+    ok(len(took) == 2 and all(0 < most <= ns <= report["run"]["duration_ns"] for ns, most in took),
        "--sums of threads that move: no time is longer than the window, nor all of a CPU", took)
+    # Sums know threads by their names.
+    is_([c["cpu"] for c in report["cpus"] if any(s["name"] == "watched" for s in c["sources"])],
+        sorted((cpu, other)), "each of the CPUs names who was in their way there")
 bench = os.path.join(lib.BUILD, "bench")
 if os.path.exists(bench):
     r = subprocess.run([bench, "sums", str(cpu), "500"], capture_output=True, text=True)
@@ -424,7 +432,9 @@ def in_group():
 
 
 with program("spin") as p:
-    exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True)  # runs already
+    # Runs already, and leaves the other CPUs to those that begin to watch.
+    exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True,
+                           preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
     before = set(map(int, exe.stdout.readline().split()[2:]))
     for c in [comm, *by_group]:
         lib.await_ready(c.proc, c.ready)
