@@ -8,9 +8,9 @@ culprit's hooks that only read the clock. With LONG=1 also with threads watched,
 Prints a table. The bounds are what was measured, and a little for updates of Debian's kernel: a
 change that makes a record dearer has to say so here.
 
-On the CPU that asks: the run of the program that notes who asked, by the kernel's own statistics, a
-reading of the clock included. Such a CPU waits for the target, whose instructions would count with
-its own.
+A CPU that has a function called on another one waits for it, and the instructions of both count.
+So that row (`call`) is of both; what it takes to note who asked is told once more alone, as the run
+of the program that does it, by the kernel's own statistics, a reading of the clock included.
 """
 import json
 import os
@@ -29,6 +29,7 @@ KINDS = {
     "wake": ("thread, and who woke it", 1130),
     "softirq": ("softirq", 408),
     "timer": ("vector, and its function", 614),
+    "call": ("vector, its function, and who asked: on both CPUs", 1500),
 }
 # Programs where somebody asks by a way that is known (bpf/asker.bpf.c): no stack is unwound.
 ASKERS = {"sched_waking": 640, "ipi_send_cpu": 620}
@@ -42,7 +43,10 @@ WATCHED = {
 }
 EVENTS = """sched/sched_switch sched/sched_waking irq/softirq_entry irq/softirq_exit
 irq_vectors/local_timer_entry irq_vectors/local_timer_exit timer/hrtimer_expire_entry"""
+CALL_EVENTS = """irq_vectors/call_function_single_entry irq_vectors/call_function_single_exit
+csd/csd_queue_cpu csd/csd_function_entry ipi/ipi_send_cpu"""
 NOISE = f"noise 1 0 24 {' '.join(KINDS)}"
+ALONE = f"noise 1 0 24 {' '.join(kind for kind in KINDS if kind != 'call')}"
 JOB = f"""
 echo -1 >/proc/sys/kernel/sched_rt_runtime_us
 {NOISE}
@@ -51,7 +55,10 @@ T=/sys/kernel/tracing
 echo mono >$T/trace_clock
 echo 2 >$T/tracing_cpumask
 for e in {' '.join(EVENTS.split())}; do echo 1 >$T/events/$e/enable; done
-{NOISE}
+{ALONE}
+echo 3 >$T/tracing_cpumask  # culprit notes who asked, too, which is the other CPU's
+for e in {' '.join(CALL_EVENTS.split())}; do echo 1 >$T/events/$e/enable; done
+noise 1 0 24 call
 echo 0 >$T/events/enable
 if [ -e /usr/bin/bench ]; then
 	echo floor
@@ -81,7 +88,7 @@ for way in '' --sums; do
 	culprit watch -c 1 -d 1h -q $way -o /tmp/out/watch$way -H 0 --ready-file /tmp/go$way &
 	until [ -e /tmp/go$way ] || ! kill -0 $!; do usleep 10000; done
 	sleep 1
-	for kind in {' '.join(KINDS)}; do
+	for kind in {' '.join(WATCHED)}; do
 		read before rest </proc/$!/schedstat
 		noise 1 0 24 $kind
 		sleep 0.1  # until it is read

@@ -10,6 +10,9 @@
  *   ipi      a function that ASKER-CPU has called on CPU, as CPU loses time to it
  *   ask-ipi  the same, as ASKER-CPU loses time to it, less the other's part
  *   ask-wake ASKER-CPU wakes a thread on CPU
+ *   call     a function that ASKER-CPU has called on CPU, as ASKER-CPU waits for it: both sides.
+ *            Both CPUs wait by an instruction at which an emulator lets the other one go on, so
+ *            that of a guest that counts instructions it takes the same number each time
  */
 #include <arpa/inet.h>
 #include <linux/membarrier.h>
@@ -291,6 +294,44 @@ static void do_ipi(void)
 	say("ask-ipi", tenth(on_asker, kept));
 }
 
+static void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	asm volatile("yield" ::: "memory");
+#endif
+}
+
+static void *relax_for_ever(void *arg)
+{
+	settle_on(cpu);
+	begun = true;
+	for (;;)
+		relax();
+	return arg;
+}
+
+static void do_call(void)
+{
+	static uint64_t took[7 * TIMES_MAX];
+
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+	begin(relax_for_ever);
+	settle_on(asker);
+	for (int i = 0; i < SINGLES; i++) {
+		uint64_t start;
+
+		relax();
+		start = counter_now();
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+		took[i] = counter_now() - start;
+		if (i % 16 == 0)
+			usleep(REST_US);
+	}
+	say("call", tenth(took, SINGLES));
+}
+
 static void do_ask_wake(void)
 {
 	uint64_t took[7 * TIMES_MAX];
@@ -314,7 +355,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*make)(void);
 	} kinds[] = {{"switch", do_switch}, {"wake", do_wake}, {"softirq", do_softirq},
-		     {"timer", do_timer},   {"ipi", do_ipi},   {"ask-wake", do_ask_wake}};
+		     {"timer", do_timer},   {"ipi", do_ipi},   {"ask-wake", do_ask_wake},
+		     {"call", do_call}};
 
 	if (argc < 5)
 		return 1;
