@@ -306,12 +306,13 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 
 	l->tid = syscall(SYS_gettid);
 	settle_in(l, o);
-	smi_event = open_smi_event();
-	l->smi_known = smi_event >= 0;
 	l->busy_min = l->short_busy_min = UINT64_MAX / 8;
 	l->anchor_min = UINT64_MAX / 8;
 	learn_loop(&s); /* needs no probes: culprit's process loads them meanwhile */
 	atomic_store(&l->phase, SAMPLER_READY);
+	/* Tens of ms for the first event of a process: the kernel patches itself, waits for RCU. */
+	smi_event = open_smi_event();
+	l->smi_known = smi_event >= 0;
 	wait_for(l, SAMPLER_LEARN);
 	err = take_place(o); /* the CPU may have been offline meanwhile */
 	if (err)
