@@ -13,6 +13,7 @@ extern const volatile __s32 watch_tgid[WATCH_IDS],
 	watch_tid[WATCH_IDS];                     /* watched processes and threads; 0: none */
 extern const volatile int watch_users;            /* watch all threads of user space */
 extern const volatile int watch_comms;            /* number of globs for the names of processes */
+extern const volatile int watch_vcpus;            /* 1: threads of watch_threads are watched */
 extern const volatile int watch_in_groups;        /* 1: threads of cgroups are watched */
 extern volatile __u64 watch_group[CHOICE_GROUPS]; /* ids of these cgroups; 0: none */
 /* Raised after they change; and a place for its load to be ordered by. */
@@ -25,6 +26,14 @@ struct watch_processes { /* processes whose name fits one of the globs */
 	__type(value, __u8);
 };
 extern struct watch_processes watch_processes SEC(".maps");
+
+struct watch_threads { /* those of a virtual machine that are its CPUs: the process of each */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, CHOICE_THREADS);
+	__type(key, __s32);
+	__type(value, __s32);
+};
+extern struct watch_threads watch_threads SEC(".maps");
 
 struct watch_groups { /* 2 * epoch of the look + 1: it is in one of the chosen */
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -70,6 +79,14 @@ static __always_inline bool is_in_group(struct task_struct *task)
 	return found & 1;
 }
 
+/* A thread that is gone may have left its number to one of another process. */
+static __always_inline bool is_vcpu(__s32 tgid, __s32 tid)
+{
+	__s32 *of = bpf_map_lookup_elem(&watch_threads, &tid);
+
+	return of && *of == tgid;
+}
+
 static __always_inline bool is_watched(struct task_struct *task)
 {
 	__s32 tgid = task->tgid, tid = task->pid;
@@ -81,6 +98,8 @@ static __always_inline bool is_watched(struct task_struct *task)
 		    (watch_tid[i] && watch_tid[i] == tid))
 			return true;
 	if (watch_comms && tgid && bpf_map_lookup_elem(&watch_processes, &tgid))
+		return true;
+	if (watch_vcpus && tid && is_vcpu(tgid, tid))
 		return true;
 	return watch_in_groups && tid && is_in_group(task);
 }

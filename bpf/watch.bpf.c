@@ -231,7 +231,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		comes(c, come, now);
 		return 0;
 	}
-	if (watch_comms || watch_in_groups)
+	if (watch_comms || watch_vcpus || watch_in_groups)
 		forget_wait(next->pid); /* was watched when it began to wait */
 	if (c->active) {
 		thread_begins(c, come, now);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit watch: the user's own program is the workload. */
-#include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "audit/advise.h"
 #include "base/confine.h"
@@ -14,16 +11,14 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/textfile.h"
+#include "cmd/watch_threads.h"
 #include "cmd/workload_command.h"
-#include "collect/chosen.h"
 #include "collect/facts.h"
 #include "collect/host.h"
 #include "collect/sums.h"
 #include "collect/watch.h"
 #include "model/place.h"
 #include "model/watch.h"
-
-#define IDS 16 /* numbers in struct watched */
 
 struct options {
 	struct workload_command command;
@@ -34,24 +29,6 @@ struct options {
 };
 
 #define FIELD(name) offsetof(struct options, name)
-
-/* Adds one more process or thread. */
-static int set_id(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
-{
-	int32_t *id = field;
-	long n;
-
-	(void)row;
-	if (parse_integer(text, 1, 4194304, &n, why, whylen))
-		return -EINVAL;
-	for (int i = 0; i < IDS; i++)
-		if (!id[i]) {
-			id[i] = n;
-			return 0;
-		}
-	snprintf(why, whylen, "'%s' is one too many: at most %d can be watched at once", text, IDS);
-	return -EINVAL;
-}
 
 /* Takes -t TIME; or -t TID, an old spelling: a bare number, which is no time. */
 static int set_threshold_or_tid(const char *text, void *field, const struct opt *row, char *why,
@@ -64,64 +41,11 @@ static int set_threshold_or_tid(const char *text, void *field, const struct opt 
 	say("-t %.20s is read as --tid, its old meaning: -t is --threshold now, so write --tid "
 	    "%.20s",
 	    text, text);
-	return set_id(text, o->threads.tid, row, why, whylen);
-}
-
-static int add_text(const char *text, const char **field, int max, char *why, size_t whylen)
-{
-	int n = 0;
-
-	while (n < max && field[n])
-		n++;
-	if (n == max)
-		snprintf(why, whylen, "'%.40s' is one too many: at most %d can be given", text,
-			 max);
-	else
-		field[n] = text;
-	return n == max ? -EINVAL : 0;
-}
-
-static int set_comm(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
-{
-	struct name_glob glob;
-
-	(void)row;
-	if (!*text || choice_glob(&glob, text)) {
-		snprintf(why, whylen, "'%.40s': a name has 1 to %d bytes beside asterisks", text,
-			 GLOB_TOKENS);
-		return -EINVAL;
-	}
-	return add_text(text, field, CHOICE_GLOBS, why, whylen);
-}
-
-/* One more unit or cgroup. */
-static int set_group(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
-{
-	if (!*text || (*row->name == 'u' && strchr(text, '/'))) {
-		snprintf(why, whylen, "'%.40s' is no name of a %s", text, row->name);
-		return -EINVAL;
-	}
-	return add_text(text, field, CHOICE_GROUPS / 2, why, whylen);
+	return watch_threads_tid(text, &o->threads, why, whylen);
 }
 
 static const struct opt watch_opts[] = {
-	{'p', "pid", "PID",
-	 "watch all threads of this process, also later ones; may be given several times",
-	 FIELD(threads.tgid), set_id},
-	{0, "tid", "TID", "watch this thread; may be given several times", FIELD(threads.tid),
-	 set_id},
-	{0, "comm", "GLOB",
-	 "watch all threads of processes with this name, of 15 bytes at most, also those that come "
-	 "later; an asterisk stands for any bytes; may be given several times",
-	 FIELD(threads.comm), set_comm},
-	{0, "unit", "NAME",
-	 "watch all threads of this systemd unit (NAME or NAME.service), also when it starts later "
-	 "or again; may be given several times",
-	 FIELD(threads.unit), set_group},
-	{0, "cgroup", "PATH",
-	 "watch all threads of this cgroup and of those in it, as with --unit; of the unified "
-	 "hierarchy (v2), like /system.slice/x.service",
-	 FIELD(threads.cgroup), set_group},
+	{.include = watch_threads_opts, .offset = FIELD(threads)},
 	{'c', "cpus", "CPUS",
 	 "watch only these CPUs; when no threads are chosen all of programs on them",
 	 FIELD(command.measure.cpus), opt_set_cpus,
@@ -178,71 +102,6 @@ const struct opt_command watch_usage = {
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, ENV_NOTIFY, {0}},
 };
 
-static bool has_ids(const int32_t *id)
-{
-	return id[0];
-}
-
-/* Threads are chosen that may come later, and on any CPU. */
-static bool may_come(const struct watched *w)
-{
-	return w->comm[0] || w->unit[0] || w->cgroup[0];
-}
-
-/* Finds missing ones before anything is switched on. */
-static int check_ids(const struct watched *w)
-{
-	char path[64];
-
-	for (int i = 0; i < IDS && w->tgid[i]; i++)
-		if (kill(w->tgid[i], 0) && errno == ESRCH)
-			return complain("there is no process %d (-p): ps -e lists all processes",
-					w->tgid[i]);
-	for (int i = 0; i < IDS && w->tid[i]; i++) {
-		snprintf(path, sizeof(path), "/proc/%d", w->tid[i]);
-		if (access(path, F_OK))
-			return complain("there is no thread %d (--tid): ps -eL lists all threads",
-					w->tid[i]);
-	}
-	return 0;
-}
-
-static void add_allowed(int pid, int tid, struct cpus *cpus)
-{
-	char path[64], line[4096], why[128];
-	struct cpus allowed;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "Cpus_allowed_list:", 18) &&
-		    !cpus_parse(line + 18, &allowed, why, sizeof(why)))
-			cpus_or(cpus, &allowed);
-	if (f)
-		fclose(f);
-}
-
-/* CPUs that the threads may run on: only these are traced. */
-static void find_cpus(const struct watched *w, struct cpus *cpus)
-{
-	for (int i = 0; i < IDS && w->tid[i]; i++)
-		add_allowed(w->tid[i], w->tid[i], cpus);
-	for (int i = 0; i < IDS && w->tgid[i]; i++) {
-		char path[64];
-		struct dirent *e;
-		DIR *d;
-
-		snprintf(path, sizeof(path), "/proc/%d/task", w->tgid[i]);
-		d = opendir(path);
-		while (d && (e = readdir(d)))
-			if (e->d_name[0] != '.')
-				add_allowed(w->tgid[i], atoi(e->d_name), cpus);
-		if (d)
-			closedir(d);
-	}
-}
-
 /* Refuses what takes single events. */
 static int check_sums(const struct options *o)
 {
@@ -279,27 +138,22 @@ static int check(struct options *o, const struct host *host)
 	struct facts layout = {0};
 	char list[256];
 
-	o->threads.users =
-		!has_ids(o->threads.tgid) && !has_ids(o->threads.tid) && !may_come(&o->threads);
+	o->threads.users = !watch_threads_given(&o->threads);
 	if (o->threads.users && cpus_empty(&m->cpus))
 		return complain("watch what? give -p PID, --tid TID, --comm GLOB, --unit NAME, "
-				"--cgroup PATH, or -c CPUS");
-	if ((o->threads.unit[0] || o->threads.cgroup[0]) && !choice_has_cgroups())
-		return complain("--unit and --cgroup need the unified hierarchy of cgroups, which "
-				"is mounted nowhere: mount -t cgroup2 none /sys/fs/cgroup, or use "
-				"--comm");
+				"--cgroup PATH, --vcpus PID|NAME, or -c CPUS");
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))
 		return complain("CPU %s does not exist or is offline: give others with -c",
 				cpus_format(&absent, list, sizeof(list)));
 	if (check_sums(o) || measure_may_trace(""))
 		return -1;
-	if (check_ids(&o->threads))
+	if (watch_threads_check(&o->threads))
 		return -1;
-	if (cpus_empty(&m->cpus) && may_come(&o->threads))
+	if (cpus_empty(&m->cpus) && watch_threads_may_come(&o->threads))
 		m->cpus = host->online;
 	else if (cpus_empty(&m->cpus))
-		find_cpus(&o->threads, &m->cpus);
+		watch_threads_cpus(&o->threads, &m->cpus);
 	cpus_and(&m->cpus, &host->online);
 	if (cpus_empty(&m->housekeeping)) {
 		facts_layout(&layout, NULL); /* a file that cannot be read does not count */
@@ -343,7 +197,7 @@ static int run(struct options *o, struct view *v)
 	struct workload_command *c = &o->command;
 	struct watch_state state = {o, v};
 	struct watch_options wo = {.threads = o->threads,
-				   .pid = may_come(&o->threads) ? 0 : o->threads.tgid[0],
+				   .pid = watch_threads_process(&o->threads),
 				   .cpus = c->measure.cpus,
 				   .housekeeping = c->measure.housekeeping,
 				   .threshold_ns = c->measure.threshold_ns,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/chosen.h"
 
+#include <bpf/bpf.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 
 #include "base/units.h"
 #include "collect/mounts.h"
+#include "collect/vcpus.h"
 
 #define LOOK_NS   (100 * NSEC_PER_MSEC)
 #define SEARCH_NS NSEC_PER_SEC
@@ -24,6 +26,15 @@ struct chosen {
 	uint64_t searched_ns;
 };
 
+struct machine {
+	const char *name;
+	int32_t pid;  /* 0: not there */
+	bool by_name; /* one of that name may come */
+	uint64_t looked_ns;
+	int32_t tid[CHOICE_THREADS / CHOICE_VCPUS]; /* as the probes know them */
+	int ntids;
+};
+
 struct choice {
 	struct probes *probes;
 	char root[PATH_MAX]; /* folder of the unified hierarchy */
@@ -31,6 +42,8 @@ struct choice {
 	uint32_t ngroups;
 	uint64_t id[CHOICE_GROUPS]; /* as the probes know them */
 	uint64_t looked_ns;
+	struct machine machine[CHOICE_VCPUS];
+	uint32_t nmachines;
 };
 
 int choice_glob(struct name_glob *to, const char *glob)
@@ -121,10 +134,53 @@ static uint64_t id_of(struct choice *c, struct chosen *g, uint64_t now)
 	return 0;
 }
 
+/* ---- virtual machines ---- */
+
+static bool has(const int32_t *tid, int n, int32_t one)
+{
+	for (int i = 0; i < n; i++)
+		if (tid[i] == one)
+			return true;
+	return false;
+}
+
+/* CPUs are plugged and unplugged, and a machine that is known by name comes again. */
+static void look_at_machine(struct choice *c, struct machine *m, uint64_t now)
+{
+	int32_t tid[sizeof(m->tid) / sizeof(m->tid[0])];
+	int n, map = probes_watched(c->probes, true);
+
+	if (m->looked_ns && now - m->looked_ns < SEARCH_NS)
+		return;
+	m->looked_ns = now;
+	if (!m->pid)
+		m->pid = vcpus_machine(m->name);
+	n = m->pid ? vcpus_threads(m->pid, tid, sizeof(tid) / sizeof(tid[0])) : 0;
+	for (int i = 0; i < m->ntids; i++)
+		if (!has(tid, n, m->tid[i]))
+			bpf_map_delete_elem(map, &m->tid[i]);
+	for (int i = 0; i < n; i++)
+		if (!has(m->tid, m->ntids, tid[i]))
+			bpf_map_update_elem(map, &tid[i], &m->pid, BPF_ANY);
+	m->ntids = n > 0 ? n : 0;
+	memcpy(m->tid, tid, m->ntids * sizeof(tid[0]));
+	if (m->by_name && n <= 0)
+		m->pid = 0;
+}
+
+static void add_machine(struct choice *c, const char *text)
+{
+	struct machine *m = &c->machine[c->nmachines++];
+
+	*m = (struct machine){.name = text, .pid = vcpus_pid(text), .by_name = !vcpus_pid(text)};
+}
+
 void choice_look(struct choice *c, uint64_t now)
 {
 	uint64_t id[CHOICE_GROUPS] = {0};
 
+	for (uint32_t i = 0; i < c->nmachines; i++)
+		look_at_machine(c, &c->machine[i], now);
 	if (!c->ngroups || (c->looked_ns && now - c->looked_ns < LOOK_NS))
 		return;
 	c->looked_ns = now;
@@ -152,6 +208,14 @@ static void add_group(struct choice *c, const char *name, bool unit)
 }
 
 /* ---- processes ---- */
+
+/* By its name, which it has since before the programs were attached. */
+static void watch_process(struct choice *c, int32_t pid)
+{
+	uint8_t one = 1;
+
+	bpf_map_update_elem(probes_watched(c->probes, false), &pid, &one, BPF_ANY);
+}
 
 static void look_at_processes(struct choice *c, const struct watched *w)
 {
@@ -181,7 +245,7 @@ static void look_at_processes(struct choice *c, const struct watched *w)
 		for (int i = 0; i < n; i++)
 			takes |= glob_takes(&glob[i], name, sizeof(name));
 		if (takes)
-			probes_watch_process(c->probes, atoi(e->d_name));
+			watch_process(c, atoi(e->d_name));
 	}
 	if (d)
 		closedir(d);
@@ -200,6 +264,8 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 		add_group(c, w->unit[i], true);
 	for (int i = 0; w->cgroup[i]; i++)
 		add_group(c, w->cgroup[i], false);
+	for (int i = 0; w->vcpus[i]; i++)
+		add_machine(c, w->vcpus[i]);
 	look_at_processes(c, w);
 	choice_look(c, 1);
 	c->looked_ns = 0;

@@ -174,6 +174,7 @@ static void choose_threads(struct probes *p, const struct kernel *k)
 	memcpy((void *)p->skel->rodata->watch_tid, w->tid, sizeof(w->tid));
 	for (int n = 0; w->comm[n]; p->skel->rodata->watch_comms = ++n)
 		choice_glob((struct name_glob *)&p->skel->rodata->watch_comm[n], w->comm[n]);
+	p->skel->rodata->watch_vcpus = w->vcpus[0] != NULL;
 	p->skel->rodata->watch_in_groups = w->unit[0] || w->cgroup[0];
 }
 
@@ -359,16 +360,14 @@ void probes_not_observed(const struct probes *p, struct view *v)
 		view_not_observed(v, p->missing[i]);
 }
 
-void probes_watch_process(struct probes *p, int32_t pid)
-{
-	__u8 one = 1;
-
-	bpf_map_update_elem(bpf_map__fd(p->skel->maps.watch_processes), &pid, &one, BPF_ANY);
-}
-
 void probes_watch_groups(struct probes *p, const uint64_t id[CHOICE_GROUPS])
 {
 	groups_publish(p->skel->bss->watch_group, &p->skel->bss->watch_groups_epoch, id);
+}
+
+int probes_watched(const struct probes *p, bool threads)
+{
+	return bpf_map__fd(threads ? p->skel->maps.watch_threads : p->skel->maps.watch_processes);
 }
 
 uint64_t probes_recursion_misses(const struct probes *p)

@@ -22,6 +22,8 @@ struct watched {
 	/* Processes by their names, with asterisks, and by what they belong to: choice.h. NULL
 	 * ends each. */
 	const char *comm[CHOICE_GLOBS + 1], *unit[CHOICE_GROUPS + 1], *cgroup[CHOICE_GROUPS + 1];
+	/* The virtual CPUs of machines, by name or process; vcpus.h. */
+	const char *vcpus[CHOICE_VCPUS + 1];
 };
 
 /* Makes the memory that probes share with readers and samplers: a cpu_state for each target, in
@@ -61,12 +63,13 @@ struct cpu_state *probes_state(struct probes *p, uint32_t index);
  * targets' rings. 0 or -errno. */
 int probes_lend(struct probes *p, uint32_t index, bool on);
 
-/* Watches all threads of a process by its name, which it has since before the programs were
- * attached. */
-void probes_watch_process(struct probes *p, int32_t pid);
-
 /* Watches the threads of these cgroups and of all below them in place of earlier ones; 0: none. */
 void probes_watch_groups(struct probes *p, const uint64_t id[CHOICE_GROUPS]);
+
+/* A map, open until close, to which watched processes are added by their PID, with a uint8_t; or
+ * watched threads by int32_t TID, with their int32_t PID. The programs themselves add and remove
+ * processes by their names. */
+int probes_watched(const struct probes *p, bool threads);
 
 /* The nth target's sums, SUM_ROWS of them; where they are wanted, shared with the kernel from
  * probes_load() until close. */

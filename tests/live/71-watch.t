@@ -381,7 +381,7 @@ class Chosen:
         self.option = option
         self.lines, self.rec = (os.path.join(place, f"{kind}{option}") for kind in ("lines", "rec"))
         self.ready = os.path.join(place, f"ready{option}")
-        self.proc = lib.spawn("watch", "-q", option, name, "-d", "1h", "-f", "jsonl", "-o",
+        self.proc = lib.spawn("watch", "-q", option, str(name), "-d", "1h", "-f", "jsonl", "-o",
                               self.lines, "-r", self.rec, "--ready-file", self.ready)
 
     def lacks(self, wanted):
@@ -469,6 +469,28 @@ for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 t
 
 r = culprit("watch", "--comm", "nobody-of-this", "-d", "0.2")
 ok(r.rc == 0 and "none of the chosen threads was seen" in r.out, "--comm: that it finds nobody", r)
+
+# ---- the virtual CPUs of a machine ----
+name = f"guest-{os.getpid()}"
+by_name = Chosen("--vcpus", name)
+with program("machine") as p, program("machine") as other:
+    by_pid, _ = watch("--vcpus", str(p.pid), meanwhile=lambda: have_run(p, other))
+    is_(tids(by_pid), {p.tids[1]}, "--vcpus PID: the one thread that is a virtual CPU's")
+    lib.await_ready(by_name.proc, by_name.ready)
+    came = []
+    for value in f"guest={name},debug-threads=on", name:
+        machine = Program("machine", "-name", value)
+        lib.await_gone(lambda: by_name.lacks({machine.tids[1]}))
+        came.append(machine.tids)
+        machine.end()
+    by_name.proc.send_signal(signal.SIGINT)
+    if (r := lib.finish(by_name.proc)).rc:
+        raise RuntimeError(f"culprit watch --vcpus: {r}")
+    is_(by_name.tids(), {t[1] for t in came},
+        "--vcpus NAME: a machine that comes, and that comes again, and none of another")
+    r = culprit("watch", "--vcpus", str(os.getpid()), "-d", "0.2")
+    ok(r.rc == 1 and "is called like a virtual CPU" in r.err and r.err.count("\n") == 1,
+       "--vcpus of a process that is no machine: is refused", r)
 
 # ---- on the CPUs that were asked for ----
 elsewhere = min(lib.ALLOWED - {cpu})

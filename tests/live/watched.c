@@ -3,6 +3,7 @@
  * until it is killed, or for SECONDS:
  *
  *   spin   two threads that only compute
+ *   machine  as spin; the second thread is called as QEMU calls its first virtual CPU
  *   sleep  nothing
  *   calls  one system call after the other
  *   gaps   looks at the clock all the time, and reports each gap of 10 us and more through
@@ -17,6 +18,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #define PERIOD_NS 1000000
@@ -36,7 +38,8 @@ static void on_signal(int sig)
 
 static void *spin(void *arg)
 {
-	(void)arg;
+	if (arg)
+		prctl(PR_SET_NAME, arg);
 	other_tid = culprit_tid();
 	while (!stop)
 		;
@@ -133,8 +136,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(mode, "calls")) {
 		for (ready(); !stop;)
 			syscall(SYS_getppid);
-	} else if (!strcmp(mode, "spin")) {
-		if (pthread_create(&other, NULL, spin, NULL))
+	} else if (!strcmp(mode, "spin") || !strcmp(mode, "machine")) {
+		if (pthread_create(&other, NULL, spin, *mode == 'm' ? "CPU 0/TCG" : NULL))
 			return 3;
 		while (!other_tid)
 			;

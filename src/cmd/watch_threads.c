@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/watch_threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "collect/chosen.h"
+#include "collect/vcpus.h"
+
+#define IDS          16 /* numbers in struct watched */
+#define MACHINE_CPUS (CHOICE_THREADS / CHOICE_VCPUS)
+
+#define FIELD(name) offsetof(struct watched, name)
+
+/* Adds one more process or thread. */
+static int set_id(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	int32_t *id = field;
+	long n;
+
+	(void)row;
+	if (parse_integer(text, 1, 4194304, &n, why, whylen))
+		return -EINVAL;
+	for (int i = 0; i < IDS; i++)
+		if (!id[i]) {
+			id[i] = n;
+			return 0;
+		}
+	snprintf(why, whylen, "'%s' is one too many: at most %d can be watched at once", text, IDS);
+	return -EINVAL;
+}
+
+int watch_threads_tid(const char *text, struct watched *w, char *why, size_t whylen)
+{
+	return set_id(text, w->tid, NULL, why, whylen);
+}
+
+static int add_text(const char *text, const char **field, int max, char *why, size_t whylen)
+{
+	int n = 0;
+
+	while (n < max && field[n])
+		n++;
+	if (n == max)
+		snprintf(why, whylen, "'%.40s' is one too many: at most %d can be given", text,
+			 max);
+	else
+		field[n] = text;
+	return n == max ? -EINVAL : 0;
+}
+
+static int set_comm(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	struct name_glob glob;
+
+	(void)row;
+	if (!*text || choice_glob(&glob, text)) {
+		snprintf(why, whylen, "'%.40s': a name has 1 to %d bytes beside asterisks", text,
+			 GLOB_TOKENS);
+		return -EINVAL;
+	}
+	return add_text(text, field, CHOICE_GLOBS, why, whylen);
+}
+
+/* One more virtual machine. */
+static int set_vcpus(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	(void)row;
+	if (!*text) {
+		snprintf(why, whylen, "'' is no PID and no name of a virtual machine");
+		return -EINVAL;
+	}
+	return add_text(text, field, CHOICE_VCPUS, why, whylen);
+}
+
+/* One more unit or cgroup. */
+static int set_group(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	if (!*text || (*row->name == 'u' && strchr(text, '/'))) {
+		snprintf(why, whylen, "'%.40s' is no name of a %s", text, row->name);
+		return -EINVAL;
+	}
+	return add_text(text, field, CHOICE_GROUPS / 2, why, whylen);
+}
+
+const struct opt watch_threads_opts[] = {
+	{'p', "pid", "PID",
+	 "watch all threads of this process, also later ones; may be given several times",
+	 FIELD(tgid), set_id},
+	{0, "tid", "TID", "watch this thread; may be given several times", FIELD(tid), set_id},
+	{0, "comm", "GLOB",
+	 "watch all threads of processes with this name, of 15 bytes at most, also those that come "
+	 "later; an asterisk stands for any bytes; may be given several times",
+	 FIELD(comm), set_comm},
+	{0, "unit", "NAME",
+	 "watch all threads of this systemd unit (NAME or NAME.service), also when it starts later "
+	 "or again; may be given several times",
+	 FIELD(unit), set_group},
+	{0, "cgroup", "PATH",
+	 "watch all threads of this cgroup and of those in it, as with --unit; of the unified "
+	 "hierarchy (v2), like /system.slice/x.service",
+	 FIELD(cgroup), set_group},
+	{0, "vcpus", "PID|NAME",
+	 "watch the threads that are the virtual CPUs of this process, or of the machine of this "
+	 "name, also when it starts later or again; may be given several times",
+	 FIELD(vcpus), set_vcpus},
+	{0},
+};
+
+bool watch_threads_given(const struct watched *w)
+{
+	return w->tgid[0] || w->tid[0] || w->vcpus[0] || watch_threads_may_come(w);
+}
+
+int32_t watch_threads_process(const struct watched *w)
+{
+	if (watch_threads_may_come(w))
+		return 0;
+	return w->tgid[0] ? w->tgid[0] : w->vcpus[0] ? vcpus_pid(w->vcpus[0]) : 0;
+}
+
+bool watch_threads_may_come(const struct watched *w)
+{
+	bool may = w->comm[0] || w->unit[0] || w->cgroup[0];
+
+	for (int i = 0; w->vcpus[i]; i++)
+		may |= !vcpus_pid(w->vcpus[i]);
+	return may;
+}
+
+static int check_vcpus(const struct watched *w)
+{
+	for (int i = 0; w->vcpus[i]; i++) {
+		int32_t pid = vcpus_pid(w->vcpus[i]), tid;
+		int n = pid ? vcpus_threads(pid, &tid, 1) : 1;
+
+		if (n < 0)
+			return complain("there is no process %d (--vcpus): ps -e lists all "
+					"processes",
+					pid);
+		if (!n)
+			return complain("no thread of process %d is called like a virtual CPU "
+					"(--vcpus): QEMU does it with -name "
+					"NAME,debug-threads=on; or watch all its threads with -p",
+					pid);
+	}
+	return 0;
+}
+
+int watch_threads_check(const struct watched *w)
+{
+	char path[64];
+
+	if ((w->unit[0] || w->cgroup[0]) && !choice_has_cgroups())
+		return complain("--unit and --cgroup need the unified hierarchy of cgroups, which "
+				"is mounted nowhere: mount -t cgroup2 none /sys/fs/cgroup, or use "
+				"--comm");
+
+	for (int i = 0; i < IDS && w->tgid[i]; i++)
+		if (kill(w->tgid[i], 0) && errno == ESRCH)
+			return complain("there is no process %d (-p): ps -e lists all processes",
+					w->tgid[i]);
+	for (int i = 0; i < IDS && w->tid[i]; i++) {
+		snprintf(path, sizeof(path), "/proc/%d", w->tid[i]);
+		if (access(path, F_OK))
+			return complain("there is no thread %d (--tid): ps -eL lists all threads",
+					w->tid[i]);
+	}
+	return check_vcpus(w);
+}
+
+static void add_allowed(int pid, int tid, struct cpus *cpus)
+{
+	char path[64], line[4096], why[128];
+	struct cpus allowed;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "Cpus_allowed_list:", 18) &&
+		    !cpus_parse(line + 18, &allowed, why, sizeof(why)))
+			cpus_or(cpus, &allowed);
+	if (f)
+		fclose(f);
+}
+
+void watch_threads_cpus(const struct watched *w, struct cpus *cpus)
+{
+	for (int i = 0; i < IDS && w->tid[i]; i++)
+		add_allowed(w->tid[i], w->tid[i], cpus);
+	for (int i = 0; i < IDS && w->tgid[i]; i++) {
+		char path[64];
+		struct dirent *e;
+		DIR *d;
+
+		snprintf(path, sizeof(path), "/proc/%d/task", w->tgid[i]);
+		d = opendir(path);
+		while (d && (e = readdir(d)))
+			if (e->d_name[0] != '.')
+				add_allowed(w->tgid[i], atoi(e->d_name), cpus);
+		if (d)
+			closedir(d);
+	}
+	for (int i = 0; w->vcpus[i]; i++) {
+		int32_t pid = vcpus_pid(w->vcpus[i]), tid[MACHINE_CPUS];
+		int n = vcpus_threads(pid, tid, MACHINE_CPUS);
+
+		for (int k = 0; k < n; k++)
+			add_allowed(pid, tid[k], cpus);
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The choice of the threads that watch follows: its options, and what can be said of it before
+ * anything is switched on. */
+#ifndef CULPRIT_CMD_WATCH_THREADS_H
+#define CULPRIT_CMD_WATCH_THREADS_H
+
+#include "base/cpus.h"
+#include "base/opt.h"
+#include "collect/probes.h"
+
+/* Rows to include with the offset of a struct watched. */
+extern const struct opt watch_threads_opts[];
+
+/* One more --tid; 0, or -EINVAL with the reason in `why`. */
+int watch_threads_tid(const char *text, struct watched *w, char *why, size_t whylen);
+
+bool watch_threads_given(const struct watched *w);
+
+/* Threads are chosen that may come later, and on any CPU. */
+bool watch_threads_may_come(const struct watched *w);
+
+/* The process with which watching ends, and whose own reports are read; 0: none. */
+int32_t watch_threads_process(const struct watched *w);
+
+/* Refuses what is not there. 0, or -1 with the reason said. */
+int watch_threads_check(const struct watched *w);
+
+/* Adds the CPUs that the threads may run on: only these are traced. */
+void watch_threads_cpus(const struct watched *w, struct cpus *cpus);
+
+#endif
