@@ -259,10 +259,17 @@ static const struct {
 	{"interrupts", read_irq},
 };
 
+/* One run with the cause book costs as much as 60 others. */
+static unsigned choose(uint8_t byte, size_t size)
+{
+	unsigned n = sizeof(readers) / sizeof(readers[0]), which = byte % n;
+
+	return readers[which].read == ask_book && size % 8 ? (which + size % 8) % n : which;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t n = sizeof(readers) / sizeof(readers[0]);
-	unsigned which = size ? data[0] % n : 0;
+	unsigned which = size ? choose(data[0], size) : 0;
 	char *text;
 
 	if (!nowhere)
