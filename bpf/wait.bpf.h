@@ -8,7 +8,7 @@
  * place may be wanted by several, which enter() it. tests/unit/test_order_watch.c runs that through
  * all orders that ARMv8 permits, and what watch.bpf.c shares of a CPU's state with other CPUs.
  * In a set that is full no more threads wait: their time in it counts for nobody, as if they had
- * not been ready. */
+ * not been ready, and the wait counts as lost. */
 #ifndef CULPRIT_WAIT_BPF_H
 #define CULPRIT_WAIT_BPF_H
 
@@ -62,14 +62,14 @@ static __always_inline struct wait *wait_of(__s32 tid)
 }
 
 /* A new wait of this thread, of which the caller sets the rest; NULL: it waits already, or has no
- * place. */
-static __always_inline struct wait *wait_new(__s32 tid)
+ * place, which is added to *lost. */
+static __always_inline struct wait *wait_new(__s32 tid, __u64 *lost)
 {
 	struct wait_set *s = waits_of(tid);
 
-	if (wait_in(s, tid))
+	if (!s || wait_in(s, tid))
 		return NULL;
-	for (int i = 0; s && i < WAIT_WAYS; i++) {
+	for (int i = 0; i < WAIT_WAYS; i++) {
 		struct wait *w = &s->wait[i];
 		bool mine;
 
@@ -82,6 +82,7 @@ static __always_inline struct wait *wait_new(__s32 tid)
 		if (mine)
 			return w;
 	}
+	__sync_fetch_and_add(lost, 1);
 	return NULL;
 }
 

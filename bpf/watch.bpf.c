@@ -42,10 +42,10 @@ static __always_inline void waits_on(struct cpu_state *c, __u64 now)
 }
 
 /* False: it has no place among those that wait, or is there already. */
-static __always_inline bool put_wait(struct task_struct *task, __s32 tid, __u32 cpu, __u32 kind,
-				     __u64 now)
+static __always_inline bool put_wait(struct cpu_state *c, struct task_struct *task, __s32 tid,
+				     __u32 cpu, __u32 kind, __u64 now)
 {
-	struct wait *w = wait_new(tid);
+	struct wait *w = wait_new(tid, &c->own.waits_lost);
 
 	if (!w)
 		return false;
@@ -60,7 +60,7 @@ static __always_inline void begin_wait(struct task_struct *task, __u32 cpu, __u3
 {
 	struct cpu_state *c = state_of_cpu(cpu);
 
-	if (c && put_wait(task, task->pid, cpu, kind, now))
+	if (c && put_wait(c, task, task->pid, cpu, kind, now))
 		waits_on(c, now);
 }
 
@@ -146,7 +146,7 @@ static __always_inline void goes(struct cpu_state *c, struct party p, bool preem
 	c->own.here = 0;
 	/* A thread that waits here from now on counts on. */
 	if ((!preempt && state_of(p.task)) ||
-	    !put_wait(p.task, p.tid, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now))
+	    !put_wait(c, p.task, p.tid, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now))
 		deactivate(c, now);
 }
 

@@ -141,6 +141,7 @@ static void fill(struct live_sums *s, uint64_t now)
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		v->cpu[i].observed_ns = v->run.duration_ns;
 		v->cpu[i].counts.mismatches = probes_state(s->probes, i)->own.sums.misfits;
+		v->cpu[i].waits_lost = probes_state(s->probes, i)->own.waits_lost;
 		if (sums_fill(v, i, probes_sums(s->probes, i), live_names(s->names)))
 			say("out of memory: the sums of CPU %u are missing", v->cpu[i].number);
 	}

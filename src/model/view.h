@@ -151,6 +151,9 @@ struct cpu {
 	uint32_t nseries;
 	/* windows of a workload that nobody could read, and that are in no series */
 	uint64_t unread;
+	/* Waits of watched threads that had no place (bpf/wait.bpf.h). With --sums on this CPU,
+	 * else those of all CPUs in the first row. */
+	uint64_t waits_lost;
 	/* One sentence: is the CPU quiet, and if not, what to do first (audit/verdict.h). Any
 	 * bytes; "": none. */
 	char verdict[1000];

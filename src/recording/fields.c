@@ -96,6 +96,7 @@ static const struct field more_cpu_fields[] = {
 	F(NUMBER, cpu, khz_until_ns),
 	F(NUMBER, cpu, unread),
 	F(PLACES, cpu, places),
+	F(NUMBER, cpu, waits_lost),
 };
 
 static const struct field closure_fields[] = {

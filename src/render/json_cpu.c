@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/json.h"
 #include "model/owner.h"
 #include "model/report.h"
@@ -303,6 +302,7 @@ static void write_records(struct json *j, const struct cpu *c, uint64_t recursio
 	json_object(j, "records");
 	json_u64(j, "seen", c->counts.seen);
 	json_u64(j, "lost", c->counts.lost);
+	json_u64(j, "waits_lost", c->waits_lost);
 	json_u64(j, "hiccups_lost", c->hiccups_lost);
 	json_u64(j, "hiccups_lost_ns", c->hiccups_lost_ns);
 	json_u64(j, "unpaired", c->unpaired);

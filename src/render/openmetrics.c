@@ -297,6 +297,10 @@ static const struct family families[] = {
 	{"culprit_records_lost", COUNTER, false,
 	 "Records that are missing: names may be missing then", OF_CPU(counts.lost),
 	 .single = true},
+	{"culprit_waits_lost", COUNTER, false,
+	 "Waits of watched threads for a CPU that had no place in the table of those that wait; "
+	 "without --sums those of all CPUs stand with the first thread",
+	 OF_CPU(waits_lost)},
 	{"culprit_join_mismatches", COUNTER, false,
 	 "Records whose timestamps and place among the others disagree; with watch --sums net "
 	 "times "

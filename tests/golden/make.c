@@ -715,6 +715,7 @@ static void watched(struct scene *s, const char *path)
 	does(1, WATCH_OUT, 35, "rcuc/3", 350 * MS, 2 * US, 2 * MS);
 	watch_window(watch, 703, WORLD_STARTED + 400 * MS,
 		     WORLD_STARTED + 401 * MS); /* seen on no CPU */
+	s->view.cpu[0].waits_lost = 2;
 	watch_finish(watch, WORLD_STARTED + s->view.run.duration_ns);
 	watch_free(watch);
 }

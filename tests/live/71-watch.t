@@ -711,6 +711,61 @@ ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S and tids(json.loads(r.out)) == {p.tid
 ok(torn.rc == 0, "a program that cuts its reports off ends only itself", torn)
 ok(not os.path.exists(f"/dev/shm/culprit-{p.pid}"), "and what it left in /dev/shm is removed")
 
+# ---- more threads of one set of the table wait than it has places (bpf/wait.bpf.h) ----
+SETS, FIRST, CLONE3 = 2048, 4096, 435
+SHELL = shutil.copy(shutil.which("sh"), os.path.join(place, "crowd"))
+
+
+def spinner(pid):
+    """A program that computes, with this pid; None: the pid is taken."""
+    tid = ctypes.c_int(pid)
+    arg = struct.pack("4Q", 0, 0, 0, 0) + struct.pack("Q", signal.SIGCHLD) + \
+        struct.pack("5Q", 0, 0, 0, ctypes.addressof(tid), 1)
+    child = ctypes.CDLL(None, use_errno=True).syscall(CLONE3, arg, len(arg))
+    if child:
+        return child if child > 0 else None
+    try:
+        os.sched_setaffinity(0, {cpu})
+        os.execv(SHELL, ["crowd", "-c", "while :; do :; done"])
+    finally:
+        os._exit(127)
+
+
+def crowd(n):
+    """Programs that share the target, all of one set; [] where no such pids are free."""
+    for first in range(FIRST, FIRST + SETS, 8):
+        pids = [spinner(first + SETS * i) for i in range(n)]
+        if all(pids):
+            return pids
+        disperse(filter(None, pids))
+    return []
+
+
+def disperse(pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def take_turns(pids):
+    until = {pid: cpu_ns(pid) + 2e7 for pid in pids}
+    lib.await_gone(lambda: [pid for pid in pids if cpu_ns(pid) < until[pid]])
+
+
+def waits_lost(n, *args):
+    pids = crowd(n)
+    try:
+        r, _ = watch("--comm", "crowd", *args, meanwhile=lambda: take_turns(pids))
+        return sum(c["records"]["waits_lost"] for c in r["cpus"])
+    finally:
+        disperse(pids)
+
+
+# One runs and the others wait; who leaves takes a place before who comes gives one back.
+for args in [], ["--sums"]:
+    ok(waits_lost(4, *args) == 0 < waits_lost(6, *args),
+       f"waits that had no place are counted, and no others {args}")
+
 shutil.rmtree(place)
 is_(lib.await_gone(lib.marked), [], "nothing is left running")
 done()

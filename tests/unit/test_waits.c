@@ -19,6 +19,7 @@
 #define TURNS      200000
 
 static struct wait_set sets[WAIT_SETS];
+static __u64 lost; /* waits without a place */
 
 static __always_inline struct wait_set *waits_at(__u32 index)
 {
@@ -39,17 +40,20 @@ static void test_places(void **state)
 	(void)state;
 	for (int i = 0; i < WAIT_WAYS; i++) {
 		assert_null(wait_of(tid_of(i)));
-		w[i] = wait_new(tid_of(i));
+		w[i] = wait_new(tid_of(i), &lost);
 		assert_non_null(w[i]);
-		assert_null(wait_new(tid_of(i))); /* waits already */
+		assert_null(wait_new(tid_of(i), &lost)); /* waits already */
 		assert_ptr_equal(wait_of(tid_of(i)), w[i]);
 	}
-	assert_null(wait_new(tid_of(WAIT_WAYS))); /* no place */
-	assert_non_null(wait_new(tid_of(0) + 1)); /* in another set */
+	assert_int_equal(lost, 0);
+	assert_null(wait_new(tid_of(WAIT_WAYS), &lost)); /* no place */
+	assert_int_equal(lost, 1);
+	assert_non_null(wait_new(tid_of(0) + 1, &lost)); /* in another set */
 	wait_end(w[1]);
 	assert_null(wait_of(tid_of(1)));
 	assert_ptr_equal(wait_of(tid_of(3)), w[3]);
-	assert_ptr_equal(wait_new(tid_of(WAIT_WAYS)), w[1]);
+	assert_ptr_equal(wait_new(tid_of(WAIT_WAYS), &lost), w[1]);
+	assert_int_equal(lost, 1);
 	memset(sets, 0, sizeof(sets));
 }
 
@@ -60,8 +64,10 @@ static void test_idle(void **state)
 
 	(void)state;
 	assert_null(wait_of(0));
-	assert_null(wait_new(0));
-	w = wait_new(tid_of(0));
+	lost = 0;
+	assert_null(wait_new(0, &lost));
+	assert_int_equal(lost, 0);
+	w = wait_new(tid_of(0), &lost);
 	assert_non_null(w);
 	assert_null(wait_of(0));
 	wait_end(w);
@@ -77,7 +83,7 @@ static void *schedule(void *arg)
 
 	for (int i = 0; i < TURNS; i++) {
 		__s32 tid = tid_of(first + i % 2);
-		struct wait *w = wait_new(tid);
+		struct wait *w = wait_new(tid, &lost);
 
 		if (!w)
 			continue;
@@ -95,8 +101,10 @@ static void test_several(void **state)
 {
 	pthread_t thread[SCHEDULERS];
 	int number[SCHEDULERS];
+	uint64_t all = 0;
 
 	(void)state;
+	lost = 0;
 	for (int i = 0; i < SCHEDULERS; i++) {
 		number[i] = i;
 		assert_int_equal(pthread_create(&thread[i], NULL, schedule, &number[i]), 0);
@@ -106,7 +114,10 @@ static void test_several(void **state)
 
 		pthread_join(thread[i], &waited);
 		assert_true((intptr_t)waited > 0);
+		all += (intptr_t)waited;
 	}
+	/* each of a scheduler's threads ends its wait before the next turn */
+	assert_int_equal(all + lost, SCHEDULERS * TURNS);
 	for (int i = 0; i < WAIT_WAYS; i++)
 		assert_int_equal(sets[0].wait[i].tid | sets[0].wait[i].inside, 0);
 }
