@@ -98,7 +98,7 @@ static inline long update(const void *key, const void *value)
 
 struct wait *order_wait(__s32 tid, __u64 since_ns)
 {
-	struct wait *w = wait_new(tid);
+	struct wait *w = wait_new(tid, &order_state.own.waits_lost);
 
 	if (w)
 		w->since_ns = since_ns;
