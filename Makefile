@@ -180,7 +180,9 @@ HARDEN_LD := $(if $(STATIC),-static-pie,$(call has,-pie)) \
 # A cross compiler would look for libraries at its own place first.
 LINK	= $(ROOT_FLAGS) $(if $(SYSROOT),-L$(SYSROOT)/usr/lib/$(TRIPLET)) $(HARDEN_LD) $(SANFLAGS) \
 	$(CFLAGS) $(LDFLAGS) $(if $(STATIC),-s)
-ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 -O2 -g $(WARN) $(HARDEN) $(SANFLAGS) $(SAME) -D_GNU_SOURCE \
+OPTIMIZE := -O2
+ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 $(OPTIMIZE) -g $(WARN) $(HARDEN) $(SANFLAGS) $(SAME) \
+	-D_GNU_SOURCE \
 	-DCULPRIT_VERSION='"$(VERSION)"' $(if $(ZSTD),-DCULPRIT_ZSTD) \
 	$(if $(MICROHTTPD),-DCULPRIT_LISTEN) \
 	-Isrc -Ibpf -I$(O) $(CPPFLAGS) $(CFLAGS)
@@ -224,7 +226,7 @@ $(O)/src/cmd/noise.o: ALL_CFLAGS += -Itools
 HOT	:= base/hist model/join model/nest model/nest_names model/nest_stack model/session \
 	model/slices model/source model/summary recording/batch recording/codec_state \
 	recording/decoder recording/events recording/fill
-$(HOT:%=$(O)/src/%.o): ALL_CFLAGS += -O3
+$(HOT:%=$(O)/src/%.o): OPTIMIZE := -O3
 
 # The commit that `culprit version` names. Nothing else is built again when it changes, and nothing
 # at all to install what was built.
