@@ -101,7 +101,7 @@ const struct peer_row cyclictest_rows[] = {
 	 .help = "none; with a column of all threads, where there are several"},
 	{0, "histfile", "FILE", .word = "--output=%s", .help = "standard output"},
 	{'i', "interval", "US", .word = "--interval=%sus", .take = peer_number, .help = "1000"},
-	{0, "json", "FILE", .refused = "culprit sleep -f json has a form of its own"},
+	{0, "json", "FILE", .word = "--style-json=%s", .help = "none; - is standard output"},
 	{0, "laptop", NULL, .take = take_idle, .help = "idle states stay as they are"},
 	{0, "default-system", NULL, .take = take_idle, .help = "idle states stay as they are"},
 	{0, "latency", "US", .take = take_idle,

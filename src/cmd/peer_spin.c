@@ -114,7 +114,7 @@ const struct peer_row oslat_rows[] = {
 	 .help = "ends the run, with exit status 2; ftrace is not touched"},
 	{'w', "workload", "no", .take = take_workload, .help = "no"},
 	{'z', "zero-omit", NULL, .word = "--oslat-omit-zero", .help = "empty buckets"},
-	{0, "json", "FILE", .refused = "culprit run -f json has a form of its own"},
+	{0, "json", "FILE", .word = "--style-json=%s", .help = "none; - is standard output"},
 	{0},
 };
 const char *const oslat_words[] = {"run", "--style=oslat", NULL};

@@ -183,7 +183,7 @@ static int end(void *ctx)
 
 	if (s->textfile)
 		write_textfile(s, false);
-	if (style_end(&s->o->styled, s->view, s->o->output.file) || s->failed)
+	if (style_end(&s->o->styled, s->view, &s->o->limits, s->o->output.file) || s->failed)
 		return EXIT_ERROR;
 	return s->o->styled.style == STYLE_NONE ? live_report(&s->o->output, s->view) : EXIT_OK;
 }
@@ -192,22 +192,24 @@ static int run(struct options *o, struct view *v)
 {
 	struct run_state state = {.o = o, .view = v};
 	struct collect_options co = measure_collect(&o->measure);
-	struct live live = {
-		.measure = &o->measure,
-		.engine = &collect_engine,
-		.engine_options = &co,
-		.view = v,
-		.output = o->styled.style == STYLE_NONE ? &o->output : NULL,
-		.spans = o->styled.style == STYLE_OSNOISE,
-		.limits = &o->limits,
-		.record_to = o->record,
-		.force = o->force,
-		.keeps = o->textfile.path || o->output.path || o->hiccups ? RIGHTS_OF_FILES : 0,
-		.ctx = &state,
-		.begin = begin,
-		.step = step,
-		.every_ns = textfile_every(&o->textfile),
-		.end = end};
+	struct live live = {.measure = &o->measure,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
+			    .view = v,
+			    .output = o->styled.style == STYLE_NONE ? &o->output : NULL,
+			    .spans = o->styled.style == STYLE_OSNOISE,
+			    .limits = &o->limits,
+			    .record_to = o->record,
+			    .force = o->force,
+			    .keeps = o->textfile.path || o->output.path || o->hiccups ||
+						     o->styled.json.path
+					     ? RIGHTS_OF_FILES
+					     : 0,
+			    .ctx = &state,
+			    .begin = begin,
+			    .step = step,
+			    .every_ns = textfile_every(&o->textfile),
+			    .end = end};
 	int code;
 
 	if (textfile_wanted(&o->textfile) &&
@@ -253,8 +255,15 @@ int cmd_run(int argc, char **argv)
 		code = EXIT_ERROR;
 	} else if (measure_check(&o.measure, &v->host) || output_open(&o.output)) {
 		code = EXIT_ERROR;
+	} else if (o.styled.json.path && o.styled.style != STYLE_OSLAT) {
+		complain("--style-json is of --style oslat alone: leave it out, or give -f json "
+			 "without --style");
+		code = EXIT_ERROR;
 	} else {
-		code = output_close(&o.output, run(&o, v));
+		code = output_close(&o.output,
+				    rt_file_open(&o.styled.json) ? EXIT_ERROR : run(&o, v));
+		if (rt_file_close(&o.styled.json))
+			code = EXIT_ERROR;
 	}
 	view_free(v);
 	free(v);

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/say.h"
 #include "base/units.h"
+#include "cmd/rt_file.h"
 #include "cmd/cmd.h"
 #include "cmd/workload_command.h"
 #include "collect/host.h"
@@ -33,6 +35,7 @@ struct options {
 	int style;
 	uint32_t histogram_us;
 	bool nanoseconds, total;
+	struct rt_file json;
 };
 
 enum sleep_style { STYLE_OWN, STYLE_CYCLICTEST };
@@ -99,10 +102,16 @@ static int set_histogram(const char *text, void *field, const struct opt *row, c
 /* Writes the report in cyclictest's columns. */
 static int report_styled(struct workload_command *c, struct view *v)
 {
-	const struct options *o = (const struct options *)((char *)c - FIELD(command));
+	struct options *o = (struct options *)((char *)c - FIELD(command));
 	struct cyclictest_style style = {o->sleep.interval_ns, o->nanoseconds, o->histogram_us,
 					 c->measure.sched.priority, o->total};
 
+	FILE *json = rt_file_begin(&o->json, v, &c->limits);
+
+	if (json && render_cyclictest_json(v, &style, &o->json.test, json)) {
+		complain("out of memory");
+		return EXIT_ERROR;
+	}
 	return output_done(&c->output, render_cyclictest(v, &style, c->output.file)) ? EXIT_ERROR
 										     : EXIT_OK;
 }
@@ -139,6 +148,8 @@ static const struct opt sleep_opts[] = {
 	 .why = "belongs to cyclictest's"},
 	{0, "histogram-total", NULL, NULL, FIELD(total), .needs = "histogram", /* cyclictest's -H */
 	 .why = "adds a column to it"},
+	{0, "style-json", "FILE", NULL, FIELD(json.path), opt_set_string, .needs = "style",
+	 .excludes = "max-hiccup", .why = "holds the exit status, before such a limit is judged"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	{.include = limits_stop_on_opts,
@@ -264,7 +275,12 @@ int cmd_sleep(int argc, char **argv)
 			return EXIT_ERROR;
 		}
 	}
-	code = is_loaded(&o.load) ? run_loaded(&o) : run_window(&o);
+	o.command.keeps = o.json.path ? RIGHTS_OF_FILES : 0;
+	code = rt_file_open(&o.json) ? EXIT_ERROR
+	       : is_loaded(&o.load)  ? run_loaded(&o)
+				     : run_window(&o);
+	if (rt_file_close(&o.json))
+		code = EXIT_ERROR;
 	if (fd >= 0)
 		close(fd); /* ends the request */
 	return code;

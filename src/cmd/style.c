@@ -39,6 +39,9 @@ const struct opt style_opts[] = {
 	 .why = "belongs to oslat's"},
 	{0, "oslat-brief", NULL, NULL, FIELD(oslat.brief), .needs = "style",
 	 .why = "belongs to oslat's"},
+	{0, "style-json", "FILE", NULL, FIELD(json.path), opt_set_string, .needs = "style",
+	 .excludes = "max-hiccup,max-lost",
+	 .why = "holds the exit status, before such limits are judged"},
 	{0},
 };
 
@@ -183,14 +186,28 @@ void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const 
 		write_raw(s, v, &s->raws[index], a);
 }
 
-int style_end(struct styled *s, const struct view *v, FILE *out)
+/* Writes oslat's columns and its file. */
+static int write_oslat(struct styled *s, const struct view *v, const struct limits *limits,
+		       FILE *out)
+{
+	int err = render_oslat(v, &s->oslat, out);
+	FILE *json = rt_file_begin(&s->json, v, limits);
+
+	if (json && !err)
+		err = render_oslat_json(v, &s->oslat, &s->json.test, json);
+	return err;
+}
+
+int style_end(struct styled *s, const struct view *v, const struct limits *limits, FILE *out)
 {
 	int err = 0;
 
 	if (s->style == STYLE_OSNOISE)
 		for (uint32_t i = 0; i < v->ncpus; i++)
 			render_period(v, i, &s->period[i], NULL, out);
-	else if (s->style != STYLE_NONE && render_style(s->style, v, &s->oslat, out) == -ENOMEM)
+	else if (s->style != STYLE_NONE &&
+		 (s->style == STYLE_OSLAT ? write_oslat(s, v, limits, out)
+					  : render_style(s->style, v, &s->oslat, out)) == -ENOMEM)
 		err = complain("out of memory");
 	for (uint32_t i = 0; s->raws && i < v->ncpus; i++)
 		if (close_raw(s, v, i))

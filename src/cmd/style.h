@@ -5,6 +5,7 @@
 
 #include "cmd/measure.h"
 #include "cmd/output.h"
+#include "cmd/rt_file.h"
 #include "render/styles.h"
 
 struct styled {
@@ -15,6 +16,7 @@ struct styled {
 	struct raw_file *raws;       /* one for each CPU */
 	struct style_period *period; /* one for each CPU, for osnoise */
 	uint64_t tsc_khz;
+	struct rt_file json; /* oslat's */
 };
 
 /* Rows of a struct styled: --style, --raw and what belongs to them. */
@@ -29,6 +31,6 @@ bool style_wants_hiccups(const struct styled *s);
 int style_begin(struct styled *s, const struct view *v, FILE *out);
 void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const struct account *a,
 		  FILE *out);
-int style_end(struct styled *s, const struct view *v, FILE *out);
+int style_end(struct styled *s, const struct view *v, const struct limits *limits, FILE *out);
 
 #endif

@@ -101,6 +101,7 @@ int workload_command_run(struct workload_command *c, const struct workload *work
 			    .limits = &c->limits,
 			    .record_to = c->record,
 			    .force = c->force,
+			    .keeps = c->keeps,
 			    .ctx = &state,
 			    .begin = begin,
 			    .end = end};

@@ -13,6 +13,7 @@ struct workload_command {
 	struct limits limits;
 	const char *record, *label;
 	bool force;
+	uint64_t keeps; /* rights that its report needs (base/confine.h) */
 	/* Samplers that are not pinned, but may run on all the CPUs to measure: the number of
 	 * them, and their pids when the window has opened (collect/roam.h). 0: none are. */
 	uint32_t roaming;

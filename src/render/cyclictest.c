@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "render/styles.h"
+#include "render/rt_json.h"
 
 #define LATENCY "latency"
 
@@ -172,6 +172,51 @@ static int write_histogram(const struct view *v, uint32_t most, bool total, FILE
 				count[(size_t)i * (most + 1) + most]);
 		putc('\n', out);
 	}
+	free(count);
+	return 0;
+}
+
+static void write_thread(struct json *j, const struct view *v, uint32_t i,
+			 const struct cyclictest_style *style, const struct rt_test *test,
+			 const uint64_t *count)
+{
+	const struct hist *h = &latency(&v->cpu[i])->hist;
+	uint64_t unit = style->nanoseconds ? 1 : NSEC_PER_USEC;
+	char number[16];
+
+	snprintf(number, sizeof(number), "%" PRIu32, i);
+	json_object(j, number);
+	rt_json_histogram(j, count, style->histogram_us, 0);
+	json_u64(j, "cycles", h->count);
+	json_u64(j, "min", (h->count ? h->min : 0) / unit);
+	json_u64(j, "max", h->max / unit);
+	json_double(j, "avg", hist_mean(h) / unit, 2);
+	json_u64(j, "cpu", v->cpu[i].number);
+	json_i64(j, "node", test->node(v->cpu[i].number));
+	json_end(j);
+}
+
+int render_cyclictest_json(const struct view *v, const struct cyclictest_style *style,
+			   const struct rt_test *test, FILE *out)
+{
+	uint32_t most = style->histogram_us;
+	uint64_t *count = calloc((size_t)v->ncpus * (most + 1), sizeof(*count));
+	struct json j;
+
+	if (!count)
+		return -ENOMEM;
+	json_init(&j, out);
+	rt_json_head(&j, v, test);
+	json_u64(&j, "resolution_in_ns", style->nanoseconds);
+	json_object(&j, "thread");
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		uint64_t *own = count + (size_t)i * (most + 1);
+
+		count_us(&latency(&v->cpu[i])->hist, own, most);
+		write_thread(&j, v, i, style, test, own);
+	}
+	json_end(&j);
+	json_end(&j);
 	free(count);
 	return 0;
 }

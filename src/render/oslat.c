@@ -20,9 +20,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/units.h"
-#include "render/styles.h"
+#include "render/rt_json.h"
 
 static uint64_t whole_us(uint64_t ns)
 {
@@ -146,6 +147,39 @@ static void write_figures(const struct view *v, uint64_t less, const double *ave
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		fprintf(out, " %.3f", v->cpu[i].observed_ns / 1e9);
 	fputs(" (sec)\n\n", out);
+}
+
+int render_oslat_json(const struct view *v, const struct oslat_style *style,
+		      const struct rt_test *test, FILE *out)
+{
+	uint64_t *bucket = calloc(style->buckets, sizeof(*bucket)), less = bias(v, style);
+	struct json j;
+
+	if (!bucket)
+		return -ENOMEM;
+	json_init(&j, out);
+	rt_json_head(&j, v, test);
+	json_object(&j, "thread");
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *c = &v->cpu[i];
+		char number[16];
+
+		memset(bucket, 0, style->buckets * sizeof(*bucket));
+		snprintf(number, sizeof(number), "%" PRIu32, i);
+		json_object(&j, number);
+		json_u64(&j, "cpu", c->number);
+		json_u64(&j, "freq", v->host.tsc_khz / 1000);
+		json_u64(&j, "min", min_us(c, less));
+		json_double(&j, "avg", count_loops(c, less, style->buckets, bucket), 6);
+		json_u64(&j, "max", max_us(c, less));
+		json_double(&j, "duration", c->observed_ns / 1e9, 3);
+		rt_json_histogram(&j, bucket, style->buckets, 1);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	free(bucket);
+	return 0;
 }
 
 int render_oslat(const struct view *v, const struct oslat_style *style, FILE *out)

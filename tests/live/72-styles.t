@@ -258,7 +258,53 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     everywhere = osjitter.communicate(timeout=lib.HANG_S)[0]
     is_({int(row.split()[0]) for row in everywhere.splitlines()[1:]}, lib.online(),
         "osjitter without --cpu: all CPUs of the machine")
-    for line, why in (("oslat -w memmove", "-w: "), ("oslat --json=x", "--json is not taken"),
+    # ---- --json: the keys, their order and their types are those that rt-tests writes ----
+    for line in (f"cyclictest -q -a {cpu} -t 1 -i 1000 -l 30 -h 100000",
+                 f"cyclictest -q -a {cpu} -t 1 -i 1000 -l 30 -N", f"oslat -c {cpu} -D 1 -z"):
+        name = line.split()[0]
+        file = os.path.join(place, 'a "b"\n.json')
+        r = subprocess.run([f"{place}/{name}", *line.split()[1:], "--json", file],
+                           capture_output=True, text=True)
+        mine = json.loads(lib.read(file))
+        one = mine["thread"]["0"]
+        counted = sum(one["histogram"].values())
+        ok(not r.returncode and mine["return_code"] == 0 and one["cpu"] == cpu
+           and mine["num_threads"] == len(mine["thread"]) == 1
+           and one["min"] <= one["avg"] <= one["max"] + 1
+           and (name == "oslat" or (one["cycles"], counted) == (30, 30 if " -h " in line else 0)),
+           f"{name} --json: what it says", mine, r)
+        ok(mine["cmdline:"].endswith("/" + line + f" --json {place}/" + 'a "b"\\x0a.json'),
+           f"{name} --json: its command line, whatever is in it", mine)
+        if name == "oslat":
+            figures = re.findall(r"^ *(\d{3}) \(us\):\t (\d+)", r.stdout, re.M)
+            is_({us: n for us, n in one["histogram"].items()},
+                {str(int(us)): int(n) for us, n in figures if int(n)},
+                "oslat --json: the same buckets as in its columns")
+        if not shutil.which(name):
+            skip(f"{name} --json: beside its own", f"needs {name} (rt-tests)")
+            continue
+        subprocess.run([*line.split(), f"--json={place}/theirs"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def form(value):
+            if not isinstance(value, dict):
+                return type(value).__name__
+            return [(k, form(v)) for k, v in value.items()
+                    if not k.isdigit() or v == value.get("0")]
+
+        theirs = json.loads(lib.read(f"{place}/theirs"))
+        is_(form(mine), form(theirs), f"{name} --json: the keys, order and types are its own's")
+        is_([mine["sysinfo"], mine["num_threads"], mine.get("resolution_in_ns"), one.get("node")],
+            [theirs["sysinfo"], 1, theirs.get("resolution_in_ns"),
+             theirs["thread"]["0"].get("node")], f"{name} --json: and what does not vary")
+    both = subprocess.run([f"{place}/cyclictest", "-q", "-a", str(cpu), "-i", "1000", "-l", "5",
+                           "--json=-"], capture_output=True, text=True)
+    document, end = json.JSONDecoder().raw_decode(both.stdout)
+    ok(document["thread"]["0"]["cycles"] == 5 and re.fullmatch(r"\s*T: 0 .*\n", both.stdout[end:]),
+       "--json=-: on standard output, and then its columns", both)
+
+    for line, why in (("oslat -w memmove", "-w: "),
+                      ("oslat --json=/nonexistent/x", "cannot write to /nonexistent/x"),
                       ("cyclictest --secaligned", "--secaligned is not taken"),
                       ("sysjitter --runtime 1", "THRESHOLD_NSEC is missing"),
                       ("cyclictest --bogus", "--bogus: unknown option"),
