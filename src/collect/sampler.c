@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <link.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,8 +21,8 @@
 #include "collect/learn.h"
 #include "collect/partition.h"
 #include "collect/workload.h"
+#include "collect/smi.h"
 
-#define MSR_EVENTS  "/sys/bus/event_source/devices/msr/"
 #define STACK_TOUCH (256 * 1024)
 
 struct sampler_shm *sampler_shm_new(void)
@@ -38,38 +37,6 @@ void sampler_shm_free(struct sampler_shm *shm)
 {
 	if (shm)
 		munmap(shm, sizeof(*shm));
-}
-
-/* ---- SMIs ---- */
-
-/* Opens the kernel's event msr/smi/ (arch/x86/events/msr.c) for this process on any CPU: reading
- * MSR_SMI_COUNT of another CPU would send an IPI there. -1 where the CPU has no such counter. */
-static int open_smi_event(void)
-{
-	struct perf_event_attr attr = {.size = sizeof(attr)};
-	unsigned type = 0;
-	unsigned long long config = 0;
-	FILE *f = fopen(MSR_EVENTS "type", "re");
-	bool found = f && fscanf(f, "%u", &type) == 1;
-
-	if (f)
-		fclose(f);
-	f = found ? fopen(MSR_EVENTS "events/smi", "re") : NULL;
-	found = f && fscanf(f, "event=%llx", &config) == 1;
-	if (f)
-		fclose(f);
-	attr.type = type;
-	attr.config = config;
-	return found ? syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) : -1;
-}
-
-static uint64_t read_smi(struct sampler_shm *l, int event)
-{
-	uint64_t count = 0;
-
-	if (event < 0 || read(event, &count, sizeof(count)) != sizeof(count))
-		l->smi_known = false;
-	return count;
 }
 
 /* ---- the process ---- */
@@ -311,7 +278,7 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 	learn_loop(&s); /* needs no probes: culprit's process loads them meanwhile */
 	atomic_store(&l->phase, SAMPLER_READY);
 	/* Tens of ms for the first event of a process: the kernel patches itself, waits for RCU. */
-	smi_event = open_smi_event();
+	smi_event = smi_open(o->cpu, o->roams, o->workload);
 	l->smi_known = smi_event >= 0;
 	wait_for(l, SAMPLER_LEARN);
 	err = take_place(o); /* the CPU may have been offline meanwhile */
@@ -332,14 +299,14 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 	wait_for(l, SAMPLER_MEASURE);
 	err = o->roams ? 0 : cpus_run_on_one(o->cpu);
 	wait_for_begin(l, w.sleeps);
-	smi_before = read_smi(l, smi_event);
+	smi_before = smi_read(smi_event, &l->smi_known);
 	if (err || !is_in_place(o)) /* the CPU went offline at the barrier */
 		miss_window(&s);
 	else if (w.workload)
 		run_workload(&w);
 	else
 		spin_window(&s);
-	l->smi_count = read_smi(l, smi_event) - smi_before;
+	l->smi_count = smi_read(smi_event, &l->smi_known) - smi_before;
 	atomic_store(&l->phase, SAMPLER_DONE);
 	await_end();
 }
