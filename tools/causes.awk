@@ -19,7 +19,7 @@
 #	thread CPUS		where the thread {pid} may run
 #
 # A file called proven behind them has lines of an id and a kernel: there the fix was proven; a last
-# one called unproven lines of an id and the reason why the lab cannot make that noise.
+# one called unproven lines of an id and the reason why the lab cannot prove it.
 # Every mistake is reported with file and line, all of them
 # at once. Plain POSIX awk: the build needs no other language.
 
@@ -220,8 +220,8 @@ FILENAME ~ /unproven$/ {
 FILENAME ~ /proven$/ {
 	if (/^#/ || /^$/)
 		next
-	if (NF != 2 || !(($1, "knob") in value))
-		refuse(FNR, "a proof is the id of a cause with a knob, and a kernel")
+	if (NF != 2 || !(($1, "advice") in value))
+		refuse(FNR, "a proof is the id of a cause with advice, and a kernel")
 	value[$1, "proven"] = value[$1, "proven"] (value[$1, "proven"] == "" ? "" : ", ") $2
 	next
 }

@@ -42,10 +42,11 @@ struct cause {
 	unsigned lag_s;
 	const char *since; /* first kernel that has it, or "any" */
 	const char *cost;  /* cost of the remedy or of one hit; NULL: not known */
-	/* Kernels, "6.12, 6.12-rt", on which `make prove` has run the command as it is printed: the
-	 * noise ended, and came back with the undo. NULL: none. */
+	/* Kernels, "6.12, 6.12-rt", on which `make prove` has run the command as it is printed, has
+	 * booted so, or has done what the advice says where it is no command: the noise ended, and
+	 * came back with the undo. NULL: none. */
 	const char *proven;
-	/* Reason why the lab cannot make its noise; NULL: nobody has said that it cannot. */
+	/* Reason why the lab cannot prove it; NULL: nobody has said that it cannot. */
 	const char *unproven;
 	const char *source; /* kernel file and symbol, or document */
 };

@@ -44,12 +44,23 @@ static void free_fields(struct fields *f)
 		free(f->row[i].text);
 }
 
+/* Says by what means `make prove` did it: tests/proofs/recipes.py. */
+static const char *proof_of(const struct cause *c)
+{
+	if (c->undo)
+		return "the command, as printed, ended the noise, and its undo brought it back";
+	if (!strncmp(c->advice, "boot with ", strlen("boot with ")))
+		return "booted so, the noise was gone, and came when it was not";
+	return "one thing that makes the noise was made; when that was ended or moved as is "
+	       "advised, the noise ended, and it came back with it";
+}
+
 /* Fills the fields in; a placeholder without a value becomes a word in capitals, which the last row
  * explains. 0 or -ENOMEM. */
 static int fields_of(const struct explained *x, const struct explain_options *o, struct fields *f)
 {
 	const struct cause *c = x->cause;
-	char proven[256] = "";
+	char proven[512] = "";
 	unsigned missing = 0;
 	const struct {
 		const char *name, *label, *text;
@@ -73,13 +84,10 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 	};
 
 	if (c->proven)
-		snprintf(
-			proven, sizeof(proven),
-			"on Debian's %s, in a guest: the command, as printed, ended the noise, and "
-			"its undo brought it back",
-			c->proven);
+		snprintf(proven, sizeof(proven), "on Debian's %s, in a guest: %s", c->proven,
+			 proof_of(c));
 	else if (c->unproven)
-		snprintf(proven, sizeof(proven), "the lab cannot make this noise: %s", c->unproven);
+		snprintf(proven, sizeof(proven), "in the lab: %s", c->unproven);
 	f->legend[0] = 0;
 	for (char *at = f->note; x->note[0] && *at; at++)
 		*at = *at == '`' ? '\'' : *at; /* a backquote marks commands */

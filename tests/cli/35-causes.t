@@ -113,7 +113,7 @@ with tempfile.TemporaryDirectory() as place:
                         *names.split()], capture_output=True, text=True, cwd=place)
         for names in ("proven", "wrong/proven", "unproven", "wrong/unproven", "proven unproven"))
 ok(right.returncode == 0 and '.proven = "6.12, 7.3",' in right.stdout, "proofs have kernels", right)
-is_((wrong.returncode, wrong.stderr.count("a proof is the id of a cause with a knob")), (1, 2),
+is_((wrong.returncode, wrong.stderr.count("a proof is the id of a cause with advice")), (1, 2),
     "a proof of something else is refused")
 ok(cannot.returncode == 0 and '.unproven = "no guest has it",' in cannot.stdout,
    "where there can be none is the reason", cannot)
