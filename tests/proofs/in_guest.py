@@ -1,39 +1,41 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs recipes in a guest: measures the noise, runs the command that the report prints, measures
-again, runs what undoes it, and measures a third time. What came of each is a line of JSON.
+"""Runs recipes in a guest, all at once: measures the noise; for each in turn runs the command that
+the report prints, measures again, and runs what undoes it; and measures a last time. What came of
+each is a line of JSON.
 
-    in_guest.py OUT [--try] ID...
+    in_guest.py OUT ID...
 """
 import fnmatch
+import glob
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 
-from recipes import RECIPES
+from recipes import MOVE, RECIPES, STOP
 
 CULPRIT = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
                        "build", "culprit")
 TARGET = "1"
 
 
-def measure(recipe):
-    r = subprocess.run([CULPRIT, "run", "-c", TARGET, "-d", f"{recipe.seconds}s", "-q", "-f",
-                        "json", "-H", "0", *recipe.sampler], stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, text=True, timeout=600)
+def measure(seconds):
+    """The sources of CPU 1 in a window."""
+    r = subprocess.run([CULPRIT, "run", "-c", TARGET, "-d", f"{seconds}s", "-q", "-f", "json",
+                        "-H", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                       timeout=600)
     if r.returncode:
         raise RuntimeError(f"culprit run: rc {r.returncode}: {r.stderr}")
     return json.loads(r.stdout)["cpus"][0]["sources"]
 
 
 def of_cause(sources, cause, recipe):
-    found = [s for s in sources if s.get("cause") == cause]
-    if not any(fnmatch.fnmatch(n or "", recipe.who) for s in found
-               for n in (s["name"], s.get("function"))):
-        return [], 0
+    found = [s for s in sources if s.get("cause") == cause and
+             any(fnmatch.fnmatch(n or "", recipe.who) for n in (s["name"], s.get("function")))]
     return found, sum(s["count"] for s in found)
 
 
@@ -56,75 +58,120 @@ class Shell:
         return None, text
 
 
-def commands(cause, advice):
-    """The entry's own command, and its lines that save and undo, about the thread or interrupt of
-    the advice."""
+def entry_of(cause):
     r = subprocess.run([CULPRIT, "explain", "-c", TARGET, "-f", "json", cause], text=True,
                        stdout=subprocess.PIPE, check=True)
-    entry = json.loads(r.stdout)["causes"][0]
-    pid, irq = re.search(r" (\d+)$", advice), re.search(r"/irq/(\d+)/", advice)
-    lines = [entry[name] for name in ("advice", "save", "undo")]
-    if pid:
-        lines = [re.sub(r"\bPID\b", pid[1], t) for t in lines]
-    if irq:
-        lines = [re.sub(r"\bIRQ\b", irq[1], t) for t in lines]
-    return lines
+    return json.loads(r.stdout)["causes"][0]
 
 
-def prove(cause, told, also_try):
-    recipe = RECIPES[cause]
-    shell = Shell()
-    code, said = shell.run(recipe.make or ":")
-    told |= {"make": [code, said]}
-    busy = subprocess.Popen(["sh", "-c", recipe.busy], start_new_session=True,
-                            stdout=subprocess.DEVNULL,
-                            stderr=subprocess.DEVNULL) if recipe.busy else None
-    try:
-        sources = measure(recipe)
-        found, told["noise"] = of_cause(sources, cause, recipe)
+class Noise:
+    """A recipe that is being made."""
+
+    def __init__(self, cause):
+        self.cause, self.recipe, self.busy, self.shell = cause, RECIPES[cause], None, Shell()
+        self.told = {"cause": cause, "make": self.shell.run(self.recipe.make or ":")}
+        self.start()
+
+    def start(self):
+        if self.recipe.busy:
+            self.busy = subprocess.Popen(["sh", "-c", self.recipe.busy], start_new_session=True,
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def stop(self):
+        if self.busy:
+            os.killpg(self.busy.pid, signal.SIGKILL)
+            self.busy.wait()
+            self.busy = None
+
+    def move(self, cpu):
+        """All threads of what is busy."""
+        for path in glob.glob("/proc/[0-9]*/task/[0-9]*/stat"):
+            try:
+                with open(path, encoding="utf-8", errors="replace") as f:
+                    session = int(f.read().rpartition(")")[2].split()[3])
+                if session == self.busy.pid:
+                    os.sched_setaffinity(int(path.split("/")[4]), {cpu})
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+
+    def do(self, back):
+        """What a sentence of the entry advises, or the reverse: exit status and output."""
+        ends = self.recipe.ends
+        if ends == MOVE:
+            self.move(int(TARGET) if back else 0)
+        elif ends == STOP:
+            (self.start if back else self.stop)()
+        else:
+            return self.shell.run(self.recipe.again if back else ends)
+        return 0, ""
+
+    def fill(self, line, advice):
+        """A command about the thread or interrupt of the advice."""
+        pid, irq = re.search(r" (\d+)$", advice), re.search(r"/irq/(\d+)/", advice)
+        line = re.sub(r"\bPID\b", pid[1], line) if pid else line
+        return re.sub(r"\bIRQ\b", irq[1], line) if irq else line
+
+    def prove(self, window, seconds):
+        """The window with the fix; what comes of it is told."""
+        told, recipe, entry = self.told, self.recipe, entry_of(self.cause)
+        found, told["noise"] = of_cause(window, self.cause, recipe)
         if not found:
-            told["instead"] = [[s["name"], s.get("function"), s.get("cause"), s["count"]]
-                               for s in sources][:12]
-            return
-        advice = told["advice"] = max(found, key=lambda s: s["time_ns"] if "time_ns" in s
-                                      else s["count"])["advice"]
-        own, save, undo = commands(cause, advice)
-        told["save"] = shell.run(save)
-        before = told["before"] = shell.run('printf "%s\\n" "$old"')[1]
-        told["fix"] = shell.run(advice)
-        told["fixed"] = of_cause(measure(recipe), cause, recipe)[1]
-        told["undo"] = shell.run(undo)
-        if own != advice:  # an audit's, which may know a better value
-            told["own"] = own
-            told["own_fix"] = shell.run(own)
-            told["own_fixed"] = of_cause(measure(recipe), cause, recipe)[1]
-            shell.run(undo)
-        told["back"] = before == shell.run(f'{save}; printf "%s\\n" "$old"')[1]
-        told["again"] = of_cause(measure(recipe), cause, recipe)[1]
-        if also_try:
-            number = re.search(r" (\d+)$|/irq/(\d+)/", advice)
-            word = cause + (":" + (number[1] or number[2]) if number else "")
-            r = subprocess.run([CULPRIT, "try", word, "-c", TARGET, "-H", "0", "-q", "-d",
-                                f"{8 * recipe.seconds}s", "-n", "4", "-f", "json",
-                                *recipe.sampler], text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
-            told["try"] = [r.returncode, json.loads(r.stdout)["verdict"] if r.stdout else r.stderr]
-            told["tried_back"] = before == shell.run(f'{save}; printf "%s\\n" "$old"')[1]
+            told["instead"] = sorted({str(s.get("cause")) for s in window})
+            return window
+        told["advice"] = max(found, key=lambda s: s["count"])["advice"]
+        told["command"] = entry["undo"] is not None
+        if recipe.boots:
+            return window
+        if recipe.ends:
+            told["fix"] = self.do(False)
+            window = measure(seconds)
+            told["undo"] = self.do(True)
+        else:
+            save, undo = (self.fill(entry[n], told["advice"]) for n in ("save", "undo"))
+            told["save"] = self.shell.run(save)
+            told["before"] = self.shell.run('printf "%s\\n" "$old"')[1]
+            told["fix"] = self.shell.run(told["advice"])
+            window = measure(seconds)
+            told["undo"] = self.shell.run(undo)
+            own = self.fill(entry["advice"], told["advice"])
+            if own != told["advice"]:  # an audit's, which may know a better value
+                told["own_fix"] = self.shell.run(own)
+                told["own_fixed"] = of_cause(measure(seconds), self.cause, recipe)[1]
+                self.shell.run(undo)
+            told["back"] = told["before"] == self.shell.run(
+                f'{save}; printf "%s\\n" "$old"')[1]
+        told["fixed"] = of_cause(window, self.cause, recipe)[1]
+        return window
+
+    def end(self):
+        self.stop()
+        self.shell.process.kill()
+        self.shell.process.wait()
+
+
+def prove(causes, out):
+    """All make their noise all the time, and one after another is ended: the window with the fix of
+    another shows that the noise is back, and that no other fix has ended it."""
+    seconds = max(RECIPES[c].seconds for c in causes)
+    noises = [Noise(c) for c in causes]
+    try:
+        time.sleep(1)
+        window = measure(seconds)
+        last = None
+        for noise in noises:
+            same = window
+            window = noise.prove(window, seconds)
+            if last and window is not same:
+                last.told["again"] = of_cause(window, last.cause, last.recipe)[1]
+            last = noise if "fixed" in noise.told else last
+        if last:
+            last.told["again"] = of_cause(measure(seconds), last.cause, last.recipe)[1]
     finally:
-        if busy:
-            os.killpg(busy.pid, signal.SIGKILL)
-            busy.wait()
-        shell.process.kill()
-        shell.process.wait()
+        for noise in noises:
+            noise.end()
+            print(json.dumps(noise.told), file=out, flush=True)
 
 
 os.makedirs("/var/lib", exist_ok=True)  # the guest has none, every system has one
-also = "--try" in sys.argv
-with open(sys.argv[1], "w", encoding="utf-8") as out:
-    for cause in [a for a in sys.argv[2:] if a != "--try"]:
-        told = {"cause": cause}
-        try:
-            prove(cause, told, also)
-        except (RuntimeError, subprocess.SubprocessError, OSError, ValueError) as why:
-            told["error"] = str(why)
-        print(json.dumps(told), file=out, flush=True)
+with open(sys.argv[1], "w", encoding="utf-8") as told_to:
+    prove(sys.argv[2:], told_to)
