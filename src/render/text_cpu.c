@@ -150,8 +150,8 @@ void text_waits_lost(const struct page *p, uint64_t waits)
 	if (!waits)
 		return;
 	flow_start(&f, p->out, p->width, "  ", " ", "    ");
-	flow_add(&f, "%s wait%s " REPORT_WAITS, format_count(waits, a, sizeof(a)),
-		 waits == 1 ? "" : "s");
+	flow_add(&f, "%s wait%s", format_count(waits, a, sizeof(a)), waits == 1 ? "" : "s");
+	flow_words(&f, REPORT_WAITS);
 	flow_end(&f);
 }
 
