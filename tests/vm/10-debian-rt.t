@@ -39,7 +39,8 @@ reaches() {
 reaches 1
 culprit selftest -c 1 -q >/tmp/out/selftest 2>&1 &
 reaches 0
-kill -KILL $(cut -d " " -f 1 /proc/$!/task/$!/children) # the elder of two
+# The elder of two; one that ends meanwhile was not it.
+until kill -KILL $(cut -d " " -f 1 /proc/$!/task/$!/children) || ! kill -0 $!; do usleep 10000; done
 reaches 1
 reaches 0
 kill -KILL $!
