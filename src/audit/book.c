@@ -132,7 +132,7 @@ const struct cause *cause_of_name(const char *name)
 					    "irqwork", "stopper", "nmi",   "comm",
 					    "irqrow",  "irq",     NULL};
 	const struct cause *c;
-	char buf[256];
+	char buf[256] = ""; /* a name in brackets is no symbol */
 	uint32_t id;
 
 	if (strlen(name) < 2)
