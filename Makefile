@@ -337,7 +337,8 @@ $(O)/tests/unit/test_order_shared: $(O)/tests/unit/order.o $(O)/tests/unit/order
 	$(ORDERED_SHARED:%=$(O)/order/%.o)
 $(O)/tests/unit/test_order_watch: $(O)/tests/unit/order.o $(O)/tests/unit/order_hold.o \
 	$(O)/order/tests/unit/order_watch.o
-$(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/order/tests/unit/order_notes.o
+$(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/tests/unit/order_hold.o \
+	$(O)/order/tests/unit/order_notes.o
 
 # Programs that live tests start; built here, as not every machine that runs the tests has a
 # compiler.

@@ -47,18 +47,23 @@ void order_data(void *from, void *to, uint64_t value)
 	right_value = value;
 }
 
-void order_hold(void)
+void order_holds(struct order_case *of)
 {
 	struct order_result all = {0}, x86 = {0};
 
-	order_try(&c, &all);
+	order_try(of, &all);
 	print_message("%lu traces, %lu pairs\n", all.traces, all.pairs);
 	assert_int_equal(all.bad, 0);
-	assert_int_equal(all.good, c.data[1] - c.data[0]);
-	c.tso = true;
-	order_try(&c, &x86);
-	c.tso = false;
+	assert_int_equal(all.good, of->data[1] - of->data[0]);
+	of->tso = true;
+	order_try(of, &x86);
+	of->tso = false;
 	assert_int_equal(x86.bad, 0);
+}
+
+void order_hold(void)
+{
+	order_holds(&c);
 }
 
 void order_fails_without(struct order_place *p, enum order_thread thread, unsigned nth)

@@ -19,8 +19,10 @@ struct order_place *order_place(void *at, size_t size, enum order_thread owner);
 /* The data from here to there, all bytes of which should be those of `value`. */
 void order_data(void *from, void *to, uint64_t value);
 
-/* Fails the test if anything wrong is seen in any order, or on x86. */
+/* Fails the test if anything wrong is seen in any order, or on x86: in the case in hand, or in one
+ * that the caller made. */
 void order_hold(void);
+void order_holds(struct order_case *of);
 
 /* Fails the test if nothing wrong is seen without what the accesses of one thread to the place
  * order: the nth of those that order anything, 0: all. */

@@ -42,23 +42,11 @@ static inline void end_vector(struct cpu_state *c, __u32 id, __u32 number)
 #include "frequency.bpf.c"
 #include "irq.bpf.c"
 
-const volatile __u16 slot_of_cpu[TARGET_CPUS] = {1};
-const volatile int irqs_are_vectors = 1, current_known = 1, owners_in, owners_hierarchy,
-		   watching = 1, watch_users, watch_comms, watch_in_groups, watch_vcpus,
-		   states_apart, summing = SUMS_BESIDE;
-const volatile __u8 highest_bit[256] = HIGHEST_BITS;
+#include "order_variables.h"
+
+const volatile int summing = SUMS_BESIDE;
 volatile __u32 watch_groups_epoch, watch_groups_fence;
 volatile __u64 watch_group[CHOICE_GROUPS];
-const volatile __u8 vector_of_irq[VECTOR_IRQS];
-const volatile __s32 watch_tgid[WATCH_IDS], watch_tid[WATCH_IDS];
-struct cpu_states cpu_states;
-struct cpu_states_apart cpu_states_apart;
-struct cpu_sums cpu_sums;
-struct watch_processes watch_processes;
-struct watch_threads watch_threads;
-struct watch_groups watch_groups;
-volatile int gate = 1;
-volatile __u64 at_delayed_work_timer_fn, at_unknown_nmi_error;
 
 static inline void *look_up(const void *map, __u32 key)
 {

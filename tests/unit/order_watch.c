@@ -64,21 +64,9 @@ static inline void mark_noted(struct cpu_state *c, int level, int what, __u64 fu
 
 struct wait_set order_waits;
 
-const volatile __u16 slot_of_cpu[TARGET_CPUS] = {1};
-const volatile int irqs_are_vectors = 1, current_known = 1, owners_in, owners_hierarchy,
-		   watching = 1, watch_users, watch_comms, watch_in_groups, watch_vcpus,
-		   states_apart, summing = SUMS_ALONE;
-const volatile __u8 highest_bit[256] = HIGHEST_BITS;
-const volatile __u8 vector_of_irq[VECTOR_IRQS];
-const volatile __s32 watch_tgid[WATCH_IDS], watch_tid[WATCH_IDS];
-struct cpu_states cpu_states;
-struct cpu_states_apart cpu_states_apart;
-struct cpu_sums cpu_sums;
-struct watch_processes watch_processes;
-struct watch_threads watch_threads;
-struct watch_groups watch_groups;
-volatile int gate = 1;
-volatile __u64 at_delayed_work_timer_fn, at_unknown_nmi_error;
+#include "order_variables.h"
+
+const volatile int summing = SUMS_ALONE;
 
 static inline void *look_up(const void *map, __u32 key)
 {
