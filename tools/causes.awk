@@ -18,10 +18,11 @@
 #	files GLOB VALUE	all files of these names
 #	thread CPUS		where the thread {pid} may run
 #
-# A file called proven behind them has lines of an id and a kernel: there the fix was proven; a last
-# one called unproven lines of an id and the reason why the lab cannot prove it.
-# Every mistake is reported with file and line, all of them
-# at once. Plain POSIX awk: the build needs no other language.
+# A file called proven behind them has lines of an id, a kernel, in what way its fix was proven there
+# (command booted stopped moved advised: enum proof in src/audit/book.h), and what of the noise may
+# be left then, in %. A last one called unproven has lines of an id and the reason why the lab cannot
+# prove it. Every mistake is reported with file and line, all of them at once. Plain POSIX awk: the
+# build needs no other language.
 
 BEGIN {
 	words("id title what why confirm fix since source", required)
@@ -31,6 +32,7 @@ BEGIN {
 	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow " \
 		"irq fault user outside family word", kinds)
 	words("cpu cpus housekeeping hkmask irq pid comm interface function", placeholders)
+	words("command booted stopped moved advised", proofs)
 	split("sysctl file feature files thread", part, " ")
 	for (i in part)
 		knob_kinds[part[i]] = "KNOB_" toupper(part[i] == "sysctl" ? "file" : part[i])
@@ -216,12 +218,17 @@ FILENAME ~ /unproven$/ {
 	next
 }
 
-# Proofs: the id of a cause and a kernel on which its fix was proven.
+# Proofs: the id of a cause, a kernel on which its fix was proven, in what way, % that may be left.
 FILENAME ~ /proven$/ {
 	if (/^#/ || /^$/)
 		next
-	if (NF != 2 || !(($1, "advice") in value))
-		refuse(FNR, "a proof is the id of a cause with advice, and a kernel")
+	if (NF != 4 || !(($1, "advice") in value) || !($3 in proofs) || $4 !~ /^[1-9]?[0-9]$/)
+		refuse(FNR, "a proof is the id of a cause with advice, a kernel, " \
+			"how it was proven, and the % that may be left")
+	else if (($1, "proof") in value && value[$1, "proof"] != $3 " " $4)
+		refuse(FNR, $1 " was proven in another way before")
+	else
+		value[$1, "proof"] = $3 " " $4
 	value[$1, "proven"] = value[$1, "proven"] (value[$1, "proven"] == "" ? "" : ", ") $2
 	next
 }
@@ -305,6 +312,9 @@ END {
 				printf "\t .knob = %s,\n", value[id, "knob"]
 			if ((id, "lag") in value)
 				printf "\t .lag_s = %d,\n", value[id, "lag"]
+			if (split(value[id, "proof"], part, " "))
+				printf "\t .proof = PROOF_%s, .proof_left = %d,\n", \
+					toupper(part[1]), part[2]
 			print "\t},"
 		}
 	printf "\t{0},\n};\n\nconst unsigned causes_count = %d;\n\n", count

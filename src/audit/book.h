@@ -20,6 +20,11 @@ struct cause_knob {
 	const char *value; /* to be set */
 };
 
+/* In what way a fix was proven: the command was run as it is printed; the kernel was booted so;
+ * what makes the noise was ended, or moved to another CPU; or what the advice says was done where
+ * it is no command. */
+enum proof { PROOF_COMMAND, PROOF_BOOTED, PROOF_STOPPED, PROOF_MOVED, PROOF_ADVISED };
+
 struct cause {
 	const char *id;    /* "K01": letter of the group and a number, never given to another */
 	const char *group; /* "Threads and work items" */
@@ -42,10 +47,11 @@ struct cause {
 	unsigned lag_s;
 	const char *since; /* first kernel that has it, or "any" */
 	const char *cost;  /* cost of the remedy or of one hit; NULL: not known */
-	/* Kernels, "6.12, 6.12-rt", on which `make prove` has run the command as it is printed, has
-	 * booted so, or has done what the advice says where it is no command: the noise ended, and
-	 * came back with the undo. NULL: none. */
+	/* Kernels, "6.12, 6.12-rt", on which `make prove` has ended the noise in this way, and had
+	 * it back with the undo; NULL: none. */
 	const char *proven;
+	enum proof proof;
+	unsigned proof_left; /* share of the noise that the proof allows to be left, % */
 	/* Reason why the lab cannot prove it; NULL: nobody has said that it cannot. */
 	const char *unproven;
 	const char *source; /* kernel file and symbol, or document */

@@ -44,15 +44,28 @@ static void free_fields(struct fields *f)
 		free(f->row[i].text);
 }
 
-/* Says by what means `make prove` did it: tests/proofs/recipes.py. */
-static const char *proof_of(const struct cause *c)
+/* Says in what way `make prove` did it: tests/proofs/recipes.py. */
+static void proof_text(const struct cause *c, char *text, size_t size)
 {
-	if (c->undo)
-		return "the command, as printed, ended the noise, and its undo brought it back";
-	if (!strncmp(c->advice, "boot with ", strlen("boot with ")))
-		return "booted so, the noise was gone, and came when it was not";
-	return "one thing that makes the noise was made; when that was ended or moved as is "
-	       "advised, the noise ended, and it came back with it";
+	static const struct {
+		const char *ended, *back;
+	} ways[] = {
+		[PROOF_COMMAND] = {"with the command, as printed,", "with its undo it was back"},
+		[PROOF_BOOTED] = {"booted so,", "without, it was there"},
+		[PROOF_STOPPED] = {"one thing that makes the noise was made; when that was ended,",
+				   "it came back with it"},
+		[PROOF_MOVED] = {"one thing that makes the noise was made; when that was moved to "
+				 "another CPU,",
+				 "it came back with it"},
+		[PROOF_ADVISED] = {"when what is advised was done,",
+				   "when that was taken back, it was there again"},
+	};
+	char left[48] = "";
+
+	if (c->proof_left)
+		snprintf(left, sizeof(left), " but for at most %u %%", c->proof_left);
+	snprintf(text, size, "on Debian's %s, in a guest: %s the noise was gone%s; %s", c->proven,
+		 ways[c->proof].ended, left, ways[c->proof].back);
 }
 
 /* Fills the fields in; a placeholder without a value becomes a word in capitals, which the last row
@@ -84,8 +97,7 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 	};
 
 	if (c->proven)
-		snprintf(proven, sizeof(proven), "on Debian's %s, in a guest: %s", c->proven,
-			 proof_of(c));
+		proof_text(c, proven, sizeof(proven));
 	else if (c->unproven)
 		snprintf(proven, sizeof(proven), "in the lab: %s", c->unproven);
 	f->legend[0] = 0;

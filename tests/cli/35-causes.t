@@ -101,9 +101,10 @@ for text, line, message in (
        f"refused: {message}", code, err)
 
 with tempfile.TemporaryDirectory() as place:
-    for name, text in (("a.cause", KNOB), ("proven", "# a comment\nT01 6.12\nT01 7.3\n"),
+    for name, text in (("a.cause", KNOB), ("proven", "# a comment\nT01 6.12 moved 5\nT01 7.3 moved 5\n"),
                        ("unproven", "T01 no guest has it\n"),
-                       ("wrong/proven", "T02 6.12\nT01\n"),
+                       ("wrong/proven", "T02 6.12 moved 0\nT01 6.12\nT01 6.12 so 0\n"
+                        "T01 6.12 moved 0\nT01 7.3 booted 0\n"),
                        ("wrong/unproven", "T02 x\nT01\n")):
         os.makedirs(os.path.dirname(os.path.join(place, name)), exist_ok=True)
         with open(os.path.join(place, name), "w", encoding="ascii") as f:
@@ -112,8 +113,10 @@ with tempfile.TemporaryDirectory() as place:
         subprocess.run(["awk", "-f", os.path.join(lib.ROOT, "tools/causes.awk"), "a.cause",
                         *names.split()], capture_output=True, text=True, cwd=place)
         for names in ("proven", "wrong/proven", "unproven", "wrong/unproven", "proven unproven"))
-ok(right.returncode == 0 and '.proven = "6.12, 7.3",' in right.stdout, "proofs have kernels", right)
-is_((wrong.returncode, wrong.stderr.count("a proof is the id of a cause with advice")), (1, 2),
+ok(right.returncode == 0 and '.proven = "6.12, 7.3",' in right.stdout
+   and ".proof = PROOF_MOVED, .proof_left = 5," in right.stdout, "proofs have kernels", right)
+is_((wrong.returncode, wrong.stderr.count("a proof is the id of a cause with advice"),
+     wrong.stderr.count("T01 was proven in another way before")), (1, 3, 1),
     "a proof of something else is refused")
 ok(cannot.returncode == 0 and '.unproven = "no guest has it",' in cannot.stdout,
    "where there can be none is the reason", cannot)

@@ -20,7 +20,10 @@ from lib import diag, done, ok, take_turn  # noqa: E402
 from recipes import KERNELS, RECIPES  # noqa: E402
 
 PROVEN = os.path.join(ROOT, "src", "audit", "causes", "proven")
-HEAD = "# Proofs: the id of a cause and one of tools/lab-kernels. `make prove` writes this file.\n"
+HEAD = """\
+# Proofs: the id of a cause, one of tools/lab-kernels, in what way it was proven (tools/causes.awk),
+# and what of the noise that may have left, in %. `make prove` writes this file.
+"""
 
 
 def why_not(told, recipe, booted=None):
@@ -84,7 +87,7 @@ def main():
         with open(PROVEN, encoding="ascii") as f:
             for line in f:
                 if line.strip() and line[0] != "#":
-                    proofs.setdefault(tuple(line.split()), True)
+                    proofs.setdefault(tuple(line.split()[:2]), True)
     for kernel in need(*sys.argv[1:] or (KERNELS if LONG else ["6.12"])):
         ids = [i for i, r in RECIPES.items() if kernel.name not in r.without] \
             if LONG or sys.argv[1:] else ["K34"]
@@ -105,8 +108,9 @@ def main():
         diag(f"proven: {len(set(c for c, _ in proofs))} causes")
     if os.environ.get("PROVE"):
         with open(PROVEN, "w", encoding="ascii") as f:
-            f.write(HEAD + "".join(f"{c} {k}\n" for c, k in sorted(
-                proofs, key=lambda p: (p[0], KERNELS.index(p[1])))))
+            f.write(HEAD + "".join(
+                f"{c} {k} {RECIPES[c].way} {100 * RECIPES[c].left:.0f}\n"
+                for c, k in sorted(proofs, key=lambda p: (p[0], KERNELS.index(p[1])))))
     done()
 
 

@@ -38,6 +38,12 @@ class Recipe:
     who: str = "*"
     without: dict = field(default_factory=dict)
 
+    @property
+    def way(self):
+        """As src/audit/causes/proven calls it: how the noise is ended."""
+        return "booted" if self.boots else {STOP: "stopped", MOVE: "moved", "": "command"}.get(
+            self.ends, "advised")
+
 
 def bound(comm):
     """A kernel thread is put on CPU 1, as it may run there where nothing keeps it away."""
