@@ -101,7 +101,8 @@ for text, line, message in (
        f"refused: {message}", code, err)
 
 with tempfile.TemporaryDirectory() as place:
-    for name, text in (("a.cause", KNOB), ("proven", "# a comment\nT01 6.12 moved 5\nT01 7.3 moved 5\n"),
+    for name, text in (("a.cause", KNOB),
+                       ("proven", "# a comment\nT01 6.12 moved 5\nT01 7.3 moved 5\n"),
                        ("unproven", "T01 no guest has it\n"),
                        ("wrong/proven", "T02 6.12 moved 0\nT01 6.12\nT01 6.12 so 0\n"
                         "T01 6.12 moved 0\nT01 7.3 booted 0\n"),
