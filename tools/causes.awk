@@ -18,11 +18,11 @@
 #	files GLOB VALUE	all files of these names
 #	thread CPUS		where the thread {pid} may run
 #
-# A file called proven behind them has lines of an id, a kernel, the way in which its fix was proven
-# there (command booted stopped moved advised: enum proof in src/audit/book.h), and the share of the
-# noise that may be left then, in %. A last one called unproven has lines of an id and the reason why
-# the lab cannot prove it. Every mistake is reported with file and line, all of them at once.
-# POSIX awk: the build needs no other language.
+# A file called proven behind them has lines of an id, a kernel, the way in which its fix was
+# proven there (command booted stopped moved advised: enum proof in src/audit/book.h), and the
+# share of the noise that may be left then, in %. A last one called unproven has lines of an id
+# and the reason why the lab cannot prove it. Every mistake is reported with file and line, all of
+# them at once. Plain POSIX awk: the build needs no other language.
 
 BEGIN {
 	words("id title what why confirm fix since source", required)
