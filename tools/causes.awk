@@ -8,9 +8,10 @@
 # 100 columns. Fields: id title what why confirm fix since source are required. Not required: advice
 # (what to do, at most 100 columns), otherwise (the same, where advice cannot be filled in or cannot
 # work), undo (how to take a command back), save (the command before it, which keeps in $old what
-# undo puts back), cost, and `match: KIND PATTERN`, once for each symbol, thread name or counter
-# (shell globs) that means this cause. confirm, fix, advice, otherwise, save and undo may hold
-# placeholders like {cpus}. A knob is one of
+# undo puts back), cost, x86 and arm64 (how to confirm and to fix it there, beyond what holds
+# everywhere: shown for machines of that architecture alone), and `match: KIND PATTERN`, once for
+# each symbol, thread name or counter (shell globs) that means this cause. confirm, fix, x86, arm64,
+# advice, otherwise, save and undo may hold placeholders like {cpus}. A knob is one of
 #
 #	sysctl NAME VALUE
 #	file PATH VALUE		its whole text
@@ -27,8 +28,8 @@
 BEGIN {
 	words("id title what why confirm fix since source", required)
 	words("id title what why confirm fix since source advice otherwise save undo knob lag " \
-		"cost match", known)
-	words("confirm fix advice otherwise save undo knob", filled)
+		"cost match x86 arm64", known)
+	words("confirm fix x86 arm64 advice otherwise save undo knob", filled)
 	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow " \
 		"irq fault user outside family word", kinds)
 	words("cpu cpus housekeeping hkmask irq pid comm interface function", placeholders)
@@ -74,7 +75,7 @@ function check_text(name, text, line, rest, word)
 			refuse(line, name ": unknown placeholder {" word "}")
 		else if (!(name in filled))
 			refuse(line, name ": placeholders are filled in only in " \
-				"confirm, fix, advice, otherwise, save, undo and knob")
+				"confirm, fix, x86, arm64, advice, otherwise, save, undo and knob")
 		rest = substr(rest, RSTART + RLENGTH)
 	}
 }
@@ -246,14 +247,17 @@ columns($0) > 100 { refuse(FNR, "longer than 100 columns") }
 	next
 }
 
-!/^[a-z]+: *[^ ]/ { refuse(FNR, "neither 'field: text' nor two blanks and more text"); next }
+!/^[a-z][a-z0-9]*: *[^ ]/ {
+	refuse(FNR, "neither 'field: text' nor two blanks and more text")
+	next
+}
 
 {
 	end_field()
 	name = $0
 	sub(/:.*/, "", name)
 	rest = $0
-	sub(/^[a-z]+: */, "", rest)
+	sub(/^[a-z0-9]+: */, "", rest)
 	if (!(name in known)) {
 		refuse(FNR, "unknown field '" name "'")
 		next
@@ -297,8 +301,8 @@ END {
 		exit 1
 	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n"
 	print "const struct cause causes[] = {"
-	nfields = split("id title what why confirm fix advice otherwise save undo since cost " \
-		"source proven unproven", field_order, " ")
+	nfields = split("id title what why confirm fix x86 arm64 advice otherwise save undo since " \
+		"cost source proven unproven", field_order, " ")
 	for (g = 1; g <= length(groups); g++)
 		for (i = 0; i < 100; i++) {
 			id = sprintf("%s%02d", substr(groups, g, 1), i)

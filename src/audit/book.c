@@ -24,6 +24,13 @@ const struct cause *cause_by_id(const char *id)
 	return NULL;
 }
 
+const char *cause_on(const struct cause *c, const char *arch)
+{
+	if (!strcmp(arch, "x86_64") || !fnmatch("i[3-6]86", arch, 0))
+		return c->x86;
+	return strcmp(arch, "aarch64") ? NULL : c->arm64;
+}
+
 /* Fitness of a row: 0 does not fit at all. */
 static size_t fit(const struct cause_match *m, const char *kind, const char *name)
 {

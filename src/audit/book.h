@@ -33,6 +33,9 @@ struct cause {
 	const char *why;     /* reason why it reaches an isolated CPU */
 	const char *confirm; /* commands in backquotes, here and in fix */
 	const char *fix;
+	/* Ways to confirm and to fix it on these architectures, beyond those above, which hold
+	 * on all; NULL: nothing more. cause_on() */
+	const char *x86, *arm64;
 	/* One line: a command, a boot parameter, or the shortest instruction; NULL: none. */
 	const char *advice;
 	/* Advice for the case that `advice` cannot be filled in or cannot work; NULL: none. */
@@ -56,8 +59,8 @@ struct cause {
 	const char *unproven;
 	const char *source; /* kernel file and symbol, or document */
 };
-/* Placeholders like {cpus} in confirm, fix, advice, otherwise, save, undo and in the knob's path
- * and value: placeholders.h fills them in. */
+/* Placeholders like {cpus} in confirm, fix, x86, arm64, advice, otherwise, save, undo and in the
+ * knob's path and value: placeholders.h fills them in. */
 
 extern const struct cause causes[]; /* by group and number; ends with a row of zeros */
 extern const unsigned causes_count;
@@ -80,6 +83,10 @@ extern const struct cause_match
 
 /* Finds an entry by its id (letters of either case). NULL: none. */
 const struct cause *cause_by_id(const char *id);
+
+/* The part of an entry for machines of this architecture, as uname(2) calls it: x86_64, aarch64.
+ * NULL: nothing. */
+const char *cause_on(const struct cause *cause, const char *arch);
 
 /* The most specific row of one kind for a name: the same text, else the longest glob. NULL: none.
  */

@@ -35,9 +35,11 @@ static unsigned note_all(const struct view *v, bool *named)
 	return n;
 }
 
-static int add(struct book_entries *e, const struct cause *c, const struct placeholders *f)
+static int add(struct book_entries *e, const struct cause *c, const struct placeholders *f,
+	       const char *arch)
 {
 	struct book_entry *x = &e->row[e->n++];
+	const char *here = cause_on(c, arch);
 
 	*x = (struct book_entry){.id = c->id,
 				 .title = c->title,
@@ -47,7 +49,11 @@ static int add(struct book_entries *e, const struct cause *c, const struct place
 				 .source = c->source,
 				 .confirm = placeholders_fill(c->confirm, f),
 				 .fix = placeholders_fill(c->fix, f)};
-	return x->confirm && x->fix ? 0 : -ENOMEM;
+	if (here) {
+		x->here = placeholders_fill(here, f);
+		x->arch = here == c->x86 ? "on x86" : "on arm64";
+	}
+	return x->confirm && x->fix && (x->here || !here) ? 0 : -ENOMEM;
 }
 
 int entries_make(struct view *v)
@@ -70,7 +76,7 @@ int entries_make(struct view *v)
 		f.cpu = cpus_next(f.cpus, 0);
 	for (unsigned i = 0; i < causes_count && !err; i++)
 		if (named[i])
-			err = add(&v->entries, &causes[i], &f);
+			err = add(&v->entries, &causes[i], &f, v->host.arch);
 	free(named);
 	return err;
 }

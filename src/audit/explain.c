@@ -29,7 +29,7 @@ struct field {
 	bool command; /* the whole text is a command */
 };
 
-#define FIELDS 14
+#define FIELDS 16
 #define LEGEND 512
 
 /* The texts of an entry as printed; release them with free_fields. */
@@ -73,6 +73,7 @@ static void proof_text(const struct cause *c, char *text, size_t size)
 static int fields_of(const struct explained *x, const struct explain_options *o, struct fields *f)
 {
 	const struct cause *c = x->cause;
+	const char *here = cause_on(c, o->arch);
 	char proven[512] = "";
 	unsigned missing = 0;
 	const struct {
@@ -86,6 +87,8 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 		{"why", "why", c->why, false},
 		{"confirm", "confirm", c->confirm, false},
 		{"fix", "fix", c->fix, false},
+		{"x86", "on x86", here == c->x86 ? here : NULL, false},
+		{"arm64", "on arm64", here == c->arm64 ? here : NULL, false},
 		{"save", "save first", c->save, true},
 		{"advice", "in short", c->advice, true},
 		{"undo", "undo", c->undo, true},

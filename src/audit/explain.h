@@ -21,6 +21,7 @@ struct explain_options {
 	/* Text and Markdown: print the entries, not only their titles by group. JSON always has all
 	 * of them. */
 	bool whole;
+	const char *arch; /* the machine's, as uname(2) calls it; "": not known */
 	struct placeholders fill;
 };
 

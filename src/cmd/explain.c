@@ -339,6 +339,7 @@ int cmd_explain(int argc, char **argv)
 	e.fill.housekeeping = &housekeeping;
 	if (cpus_count(&o.cpus) == 1)
 		e.fill.cpu = cpus_next(&o.cpus, 0);
+	e.arch = host->arch;
 	e.format = o.format;
 	e.whole = operands || o.all;
 	code = write_entries(&o.output, some, n, &e);

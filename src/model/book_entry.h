@@ -6,12 +6,15 @@
 
 #include <stdint.h>
 
-/* Commands stand in backquotes. Static but for confirm and fix, in which the machine's CPUs are
- * filled in and which are owned. */
+/* Commands stand in backquotes. Static but for confirm, fix and here, in which the machine's CPUs
+ * are filled in and which are owned. */
 struct book_entry {
 	const char *id, *title, *what, *why;
 	const char *cost, *source; /* cost NULL: not known */
 	char *confirm, *fix;
+	/* The part for the measured machine's architecture; NULL: none. Owned. */
+	char *here;
+	const char *arch; /* "on x86" */
 };
 
 struct book_entries { /* all zeros: none */

@@ -284,6 +284,7 @@ void book_entries_free(struct book_entries *e)
 	for (uint32_t i = 0; i < e->n; i++) {
 		free(e->row[i].confirm);
 		free(e->row[i].fix);
+		free(e->row[i].here);
 	}
 	free(e->row);
 	*e = (struct book_entries){0};

@@ -78,6 +78,7 @@ void html_book(const struct html *h)
 		write_part(h->out, "why", e->why);
 		write_part(h->out, "confirm", e->confirm);
 		write_part(h->out, "fix", e->fix);
+		write_part(h->out, e->arch, e->here);
 		write_part(h->out, "cost", e->cost);
 		write_part(h->out, "source", e->source);
 		fputs("</dl></details>\n", h->out);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/explain.h"
 #include "audit/meaning.h"
 #include "record.h"
 
@@ -436,6 +437,67 @@ static void test_functions_of_kernels(void **state)
 	assert_true(kind);
 }
 
+/* Writes what explain says of all entries where the machine is of this architecture. */
+static char *explained_on(const char *arch, int format)
+{
+	struct explain_options o = {.format = format,
+				    .width = 100,
+				    .whole = true,
+				    .arch = arch,
+				    .fill = PLACEHOLDERS_NONE};
+	struct explained *all = calloc(causes_count, sizeof(*all));
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(all);
+	assert_non_null(out);
+	for (unsigned i = 0; i < causes_count; i++)
+		all[i].cause = &causes[i];
+	assert_int_equal(explain(all, causes_count, &o, out), 0);
+	fclose(out);
+	free(all);
+	return text;
+}
+
+static bool has(const char *text, const char *word)
+{
+	return strstr(text, word);
+}
+
+/* A remark on one architecture is made of machines of this architecture alone. */
+static void test_remarks_stay_on_their_architecture(void **state)
+{
+	static const struct {
+		const char *arch;
+		bool x86, arm64;
+	} machines[] = {{"x86_64", true, false},
+			{"i686", true, false},
+			{"aarch64", false, true},
+			{"riscv64", false, false},
+			{"", false, false}};
+	static const struct {
+		int format;
+		const char *x86, *arm64;
+	} forms[] = {
+		{EXPLAIN_TEXT, "\n  on x86     ", "\n  on arm64   "},
+		{EXPLAIN_MARKDOWN, "\n* **On x86:** ", "\n* **On arm64:** "},
+		{EXPLAIN_JSON, "\"x86\": \"", "\"arm64\": \""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		for (size_t k = 0; k < sizeof(forms) / sizeof(forms[0]); k++) {
+			char *text = explained_on(machines[i].arch, forms[k].format);
+
+			assert_int_equal(has(text, forms[k].x86), machines[i].x86);
+			assert_int_equal(has(text, forms[k].arm64), machines[i].arm64);
+			assert_int_equal(has(text, "intel_idle"), machines[i].x86);
+			assert_int_equal(has(text, "cpuidle.off=1"), machines[i].arm64);
+			free(text);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_explained),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_functions_of_kernels),
+		cmocka_unit_test(test_remarks_stay_on_their_architecture),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
