@@ -301,8 +301,8 @@ END {
 		exit 1
 	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n"
 	print "const struct cause causes[] = {"
-	nfields = split("id title what why confirm fix x86 arm64 advice otherwise save undo since " \
-		"cost source proven unproven", field_order, " ")
+	nfields = split("id title what why confirm fix x86 arm64 advice otherwise save undo " \
+		"since cost source proven unproven", field_order, " ")
 	for (g = 1; g <= length(groups); g++)
 		for (i = 0; i < 100; i++) {
 			id = sprintf("%s%02d", substr(groups, g, 1), i)

@@ -132,8 +132,8 @@ book = json.loads(r.out)["causes"] if r.rc == 0 else []
 
 # Entries that hold on x86 alone say so, and are not offered elsewhere.
 X86 = re.compile(r"\b(x86|MSRs?|rdmsr|SMIs?|BIOS|APIC|rdtsc|tsc|CPUID|microcode|MTRRs?|MCEs?|mce|"
-                 r"split_lock_\w+|LOC|RES|CAL|IWI|TLB:|intel\w*|max_cstate|[am]perf|i915|turbostat)\b",
-                 re.I)
+                 r"split_lock_\w+|LOC|RES|CAL|IWI|TLB:|intel\w*|max_cstate|[am]perf|i915|"
+                 r"turbostat)\b", re.I)
 is_([c["id"] for c in book if not re.search("x86|Intel|AMD", c["since"])
      and X86.search(f"{c['title']}\n{c['advice']}\n{c['undo']}")], [],
     "no cause of every architecture has a title or an advice of x86's")

@@ -20,10 +20,10 @@ MACHINE = lab.MACHINES["arm64"]
 # Hooks that a kernel lacks on every architecture.
 BLIND = {"6.1": {"csd_function_entry", "csd_queue_cpu", "ipi_send_cpu"}}
 # Words that mean nothing there.
-X86 = re.compile(r"\b(MSRs?|SMIs?|BIOS|x86|APIC|rdtsc|TSC|CPUID|WBINVD|INVLPG|microcode|MCE|MTRRs?|"
-                 r"intel_\w+)\b")
-# Names that lead to an entry of the book are of all architectures.
-FOUND_BY = re.compile(r"(?m)^  found by .*\n(?:   .*\n)*")
+X86 = re.compile(r"\b(MSRs?|SMIs?|BIOS|x86|APIC|rdtsc|TSC|CPUID|WBINVD|INVLPG|microcode|MCE|"
+                 r"MTRRs?|intel_\w+)\b")
+# Names that lead to an entry of the book, and its sources, are of all architectures.
+FOUND_BY = re.compile(r"(?m)^  (?:found by|source) .*\n(?:   .*\n)*")
 JOB = """
 tests/accuracy/score -c 1 -n POKES --gap 2ms-6ms --keep /tmp/kept >/tmp/out/score 2>&1
 cp /tmp/kept/report /tmp/out/report
@@ -31,7 +31,8 @@ culprit report /tmp/kept/rec >/tmp/out/text
 culprit audit -f json -o /tmp/out/audit
 culprit audit >/tmp/out/audit.text
 culprit explain H07 H08 H17 K19 K20 I12 \\
-	$(culprit report /tmp/kept/rec | grep -oE '\\b[A-Z][0-9]{2}\\b' | sort -u) >/tmp/out/explained
+	$(culprit report /tmp/kept/rec | grep -oE '\\b[A-Z][0-9]{2}\\b' | sort -u) \\
+	>/tmp/out/explained
 if grep -qw osnoise /sys/kernel/tracing/available_tracers; then
 	culprit osnoise -c 1 -d 60s -f json -o /tmp/out/compare --ready-file /tmp/ready &
 	until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
