@@ -10,6 +10,29 @@
 /* The hierarchy of control groups that tells whose a thread is (collect/owners.h). */
 enum owners_in { OWNERS_NOWHERE, OWNERS_UNIFIED, OWNERS_PIDS, OWNERS_MEMORY, OWNERS_CPU };
 
+/* A watched thread that is ready to run and does not: wait.bpf.h. */
+#define WAIT_SETS 2048 /* a power of 2 */
+#define WAIT_WAYS 4
+
+struct wait {
+	__s32 tid;    /* 0: the place is free */
+	__u32 inside; /* see enter() */
+	__u64 since_ns;
+	__u64 here_ns; /* since when it waits on this CPU */
+	__u32 cpu;     /* CPU where it waits; it may run on another */
+	__u32 kind;    /* WATCH_IN_PREEMPTED, WATCH_IN_WOKEN */
+	__u64 queue;   /* the group's queue on this CPU, and its throttled_clock_self_time at the
+			  begin */
+	__u64 throttled_ns;
+	__u64 unused[2];
+};
+
+_Static_assert(sizeof(struct wait) == 64, "a cache line");
+
+struct wait_set {
+	struct wait wait[WAIT_WAYS];
+};
+
 #define GROUP_PATH 320 /* bytes of a new group's path; a longer path is not known */
 
 /* Unit of the rings: half a record. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of watched threads that are ready to run and do not (watch.bpf.c). Needs nothing of the
- * kernel, so that a test can run it (tests/unit/test_waits.c).
+/* The table of watched threads that are ready to run and do not (watch.bpf.c), and which the reader
+ * looks at when the window has ended. Needs nothing of the kernel, so that a test can run it
+ * (tests/unit/test_waits.c).
  *
  * A table of sets, as of the askers' notes (note.bpf.h): a hash map's locks and lists took two
  * thirds of what a switch cost. The kernel's scheduler changes one thread's state by one CPU at a
@@ -13,28 +14,6 @@
 #define CULPRIT_WAIT_BPF_H
 
 #include "ring.bpf.h"
-
-#define WAIT_SETS 2048 /* a power of 2 */
-#define WAIT_WAYS 4
-
-struct wait {
-	__s32 tid;    /* 0: the place is free */
-	__u32 inside; /* see enter() */
-	__u64 since_ns;
-	__u64 here_ns; /* since when it waits on this CPU */
-	__u32 cpu;     /* CPU where it waits; it may run on another */
-	__u32 kind;    /* WATCH_IN_PREEMPTED, WATCH_IN_WOKEN */
-	__u64 queue;   /* the group's queue on this CPU, and its throttled_clock_self_time at the
-			  begin */
-	__u64 throttled_ns;
-	__u64 unused[2];
-};
-
-_Static_assert(sizeof(struct wait) == 64, "a cache line");
-
-struct wait_set {
-	struct wait wait[WAIT_WAYS];
-};
 
 /* The table's set of this index, by who includes this; NULL, which no caller meets, is for the
  * verifier. */

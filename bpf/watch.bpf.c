@@ -9,6 +9,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, WAIT_SETS);
 	__type(key, __u32);
 	__type(value, struct wait_set);

@@ -199,7 +199,7 @@ static int name_stack(void *ctx, int32_t id, const char **frame)
 		s = calloc(1, sizeof(*s));
 		if (!s)
 			return 0;
-		if (bpf_map_lookup_elem(probes_stacks(n->probes), &id, address))
+		if (bpf_map_lookup_elem(probes_map(n->probes, PROBES_STACKS), &id, address))
 			address[0] = 0;
 		for (; s->n < STACK_FRAMES && address[s->n]; s->n++)
 			s->frame[s->n] = symbols_name(n->symbols, address[s->n]);
@@ -215,7 +215,7 @@ static const char *name_owner(void *ctx, uint32_t group)
 	const char *text = owners_text(n->owners, group);
 	char path[GROUP_PATH];
 
-	if (text || bpf_map_lookup_elem(probes_groups(n->probes), &group, path))
+	if (text || bpf_map_lookup_elem(probes_map(n->probes, PROBES_GROUPS), &group, path))
 		return text;
 	owners_made(n->owners, group, path);
 	return owners_text(n->owners, group);

@@ -387,12 +387,9 @@ uint64_t probes_recursion_misses(const struct probes *p)
 	return misses;
 }
 
-int probes_groups(const struct probes *p)
+int probes_map(const struct probes *p, enum probes_map map)
 {
-	return bpf_map__fd(p->skel->maps.groups_made);
-}
-
-int probes_stacks(const struct probes *p)
-{
-	return bpf_map__fd(p->skel->maps.asker_stacks);
+	return bpf_map__fd(map == PROBES_GROUPS   ? p->skel->maps.groups_made
+			   : map == PROBES_STACKS ? p->skel->maps.asker_stacks
+						  : p->skel->maps.watch_waits);
 }

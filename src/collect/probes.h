@@ -85,10 +85,11 @@ enum hook_state { HOOK_ABSENT, HOOK_THERE, HOOK_NOT_KNOWN };
 int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state), void *ctx);
 
 /* Maps, open until close: char[GROUP_PATH] of the control groups that were made since the programs
- * were attached, by uint32_t number; and uint64_t[STACK_FRAMES] of the stacks that records name, by
- * int32_t id: addresses, innermost first, 0 behind the last. */
-int probes_groups(const struct probes *p);
-int probes_stacks(const struct probes *p);
+ * were attached, by uint32_t number; uint64_t[STACK_FRAMES] of the stacks that records name, by
+ * int32_t id: addresses, innermost first, 0 behind the last; and, for mmap, struct
+ * wait_set[WAIT_SETS] of the watched threads that wait. */
+enum probes_map { PROBES_GROUPS, PROBES_STACKS, PROBES_WAITS };
+int probes_map(const struct probes *p, enum probes_map map);
 
 /* Times that the kernel skipped a program because it was running already (since 5.12; 0 where the
  * kernel does not tell). */

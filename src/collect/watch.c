@@ -19,6 +19,7 @@
 #include "collect/counter.h"
 #include "collect/steal.h"
 #include "collect/affinity.h"
+#include "collect/waits.h"
 #include "model/watch.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
@@ -45,10 +46,12 @@ struct live_watch {
 	unsigned *cpu;
 	uint32_t ncpus;
 	struct rings **rings; /* one for each CPU */
+	const struct wait_set *waits;
 	struct arrival *batch;
 	uint64_t *thread_lost; /* records lost on each CPU before the window */
 	struct steal steal;
-	uint64_t lost_before, misses_before, begin_ns, looked_ns; /* for CPUs that are gone */
+	uint64_t lost_before, misses_before, begin_ns, end_ns,
+		looked_ns;       /* for CPUs that are gone */
 	uint64_t placed_ns;      /* when it looked where it runs itself */
 	struct reports *reports; /* the program's own */
 	struct reader_priority reader;
@@ -110,6 +113,9 @@ static int open_all(struct live_watch *w)
 	w->choice = choice_new(w->probes, &w->options.threads);
 	if (!w->choice)
 		return complain("out of memory");
+	w->waits = waits_map(w->probes);
+	if (!w->waits)
+		return complain("cannot map the table of waiting threads: %s", strerror(errno));
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		if (!(w->rings[i] = rings_new(probes_state(w->probes, i))))
 			return complain("out of memory");
@@ -133,6 +139,7 @@ static void close_watch(void *run)
 	reader_sink(&w->reader);
 	reports_free(w->reports);
 	choice_free(w->choice);
+	waits_unmap(w->waits);
 	probes_close(w->probes);
 	watch_free(w->watch);
 	session_free(w->session);
@@ -314,6 +321,13 @@ static void snapshot(void *run)
 	count(run, now_ns());
 }
 
+static void waits_on(void *run, uint32_t tid, uint64_t since_ns)
+{
+	struct live_watch *w = run;
+
+	watch_waits_on(w->watch, tid, since_ns, w->end_ns);
+}
+
 static void end(void *run)
 {
 	struct live_watch *w = run;
@@ -334,6 +348,9 @@ static void end(void *run)
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		if (probes_state(w->probes, i)->lost[LEVEL_THREAD] != w->thread_lost[i])
 			watch_lost(w->watch, i);
+	w->end_ns = end;
+	w->view->run.waits_known = true;
+	waits_at_end(w->waits, w->rings, w->ncpus, end, waits_on, w);
 	watch_finish(w->watch, end);
 	for (uint32_t i = 0; i < WATCH_LANES; i++) {
 		struct cpu *c = &w->view->cpu[i];

@@ -19,7 +19,7 @@ char *report_unmark(char *marked); /* drops the marks, in place; returns it */
 /* A statement on the run or its machine. */
 struct report_fact {
 	const char *name;
-	const char *text; /* belongs to the view, or to the environment */
+	const char *text; /* belongs to the view, or to what holds the fact */
 	bool ours;        /* culprit's own words; else any bytes */
 };
 
@@ -30,8 +30,12 @@ struct report_fact {
 uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_WORD]);
 
 /* Writes what a reader must know before any figure; returns how many there are. */
-#define REPORT_CAUTIONS 5
-uint32_t report_cautions(const struct view *v, struct report_fact fact[REPORT_CAUTIONS]);
+#define REPORT_CAUTIONS 7
+struct report_cautions {
+	struct report_fact fact[REPORT_CAUTIONS];
+	char never_ran[160];
+};
+uint32_t report_cautions(const struct view *v, struct report_cautions *c);
 
 /* The machine and the CPUs of the run, a row each. */
 #define REPORT_SETS  4

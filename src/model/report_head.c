@@ -24,8 +24,23 @@ uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_W
 	return n;
 }
 
-uint32_t report_cautions(const struct view *v, struct report_fact fact[REPORT_CAUTIONS])
+/* Watched threads that waited to the end. */
+static const char *say_never_ran(const struct run *run, char *buf, size_t len)
 {
+	char count[32], ns[32];
+	bool one = run->never_ran == 1;
+
+	snprintf(buf, len,
+		 "%s chosen thread%s woken and had not run when the window ended, after up to %s: "
+		 "no figure has %s wait",
+		 format_count(run->never_ran, count, sizeof(count)), one ? " was" : "s were",
+		 format_ns(run->never_ran_ns, ns, sizeof(ns)), one ? "its" : "their");
+	return buf;
+}
+
+uint32_t report_cautions(const struct view *v, struct report_cautions *c)
+{
+	struct report_fact *fact = c->fact;
 	uint32_t n = 0;
 
 	if (v->run.incomplete[0])
@@ -41,6 +56,10 @@ uint32_t report_cautions(const struct view *v, struct report_fact fact[REPORT_CA
 		fact[n++] = (struct report_fact){"shared", VIEW_SHARED, true};
 	if (v->run.watch && !v->ncpus)
 		fact[n++] = (struct report_fact){"nobody", VIEW_NOBODY, true};
+	if (v->run.never_ran && view_thread_known(v))
+		fact[n++] = (struct report_fact){
+			"never ran", say_never_ran(&v->run, c->never_ran, sizeof(c->never_ran)),
+			true};
 	return n;
 }
 

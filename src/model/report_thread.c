@@ -94,6 +94,29 @@ static void note_woken(const struct cpu *c, FILE *out)
 			c->woken_due == 1 ? " counts" : "s count");
 }
 
+/* Waits that are in none of its figures. */
+static void note_waits(const struct cpu *c, FILE *out)
+{
+	char a[32], ns[32];
+
+	if (c->waits_before)
+		fputs("its first wait is not counted: it had begun before the window, or unseen\n",
+		      out);
+	if (!c->waits_beyond)
+		return;
+	format_ns(c->waits_beyond_ns, ns, sizeof(ns));
+	if (c->waits_beyond == 1)
+		fprintf(out,
+			"its last wait is not counted: after %s it was not over when the window "
+			"ended\n",
+			ns);
+	else
+		fprintf(out,
+			"%s waits are not counted: after up to %s they were not over when the "
+			"window ended\n",
+			format_count(c->waits_beyond, a, sizeof(a)), ns);
+}
+
 /* Together the time of all its hiccups. */
 static void note_whose(const struct view *v, const struct cpu *c, FILE *out)
 {
@@ -131,6 +154,7 @@ char *report_thread_notes(const struct view *v, const struct cpu *c)
 	if (c->woken && !c->reported && view_thread_known(v))
 		note_woken(c, out);
 	if (view_thread_known(v)) {
+		note_waits(c, out);
 		note_places(c, out);
 		note_steal(v, c, out);
 	}

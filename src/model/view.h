@@ -110,6 +110,10 @@ struct cpu {
 	bool kernel_thread; /* known where comm is, of one thread */
 	/* Wake-ups of a watched thread, and those by a timer whose due time is known. */
 	uint64_t woken, woken_due;
+	/* Waits of a watched thread for a CPU that are no hiccups and in no figure: those that had
+	 * begun before the window, or unseen, when it first ran; those that were not over when the
+	 * window ended, and how long the longest of these had lasted then. */
+	uint64_t waits_before, waits_beyond, waits_beyond_ns;
 	/* Hiccups that the thread reported itself: how many, their time, how much of that nothing
 	 * explains, in all and of one of them at most, and how many of them hold no interval. */
 	uint64_t reported, reported_ns, unseen_ns, unseen_max_ns, unseen_whole;
@@ -201,6 +205,12 @@ struct run {
 	const char **not_observed; /* tracepoints that this kernel lacks; allocated */
 	uint32_t nnot_observed;
 	uint64_t recursion_misses; /* misses of the probes, which are the same for all CPUs */
+	/* True: these and the lanes' waits_before and waits_beyond are known, which an earlier
+	 * version did not record. */
+	bool waits_known;
+	/* Watched threads that were woken in the window and had not run when it ended, and have no
+	 * lane for that reason; and since when the first of them waited, at the end. */
+	uint64_t never_ran, never_ran_ns;
 };
 
 struct view {

@@ -265,6 +265,7 @@ static void comes(struct watch *w, struct watched *c, const struct record *r)
 	struct cpu *run;
 
 	if (r->mark == WATCH_IN) {
+		watch_came_first(w, r);
 		begin_stay(w, c, r, r->start_ns);
 		return;
 	}

@@ -51,6 +51,10 @@ void watch_cut(struct view *v);
 /* Notes that records of this CPU were lost, perhaps its last ones: its thread may be gone. */
 void watch_lost(struct watch *w, uint32_t index);
 
+/* Notes that a thread waited for a CPU when the window ended at end_ns, and since when: no record
+ * tells of this wait. */
+void watch_waits_on(struct watch *w, uint32_t tid, uint64_t since_ns, uint64_t end_ns);
+
 /* Ends the window: running threads have run until then. */
 void watch_finish(struct watch *w, uint64_t end_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The CPUs on which each watched thread runs. */
+/* The CPUs on which each watched thread runs, and its waits that reach beyond the window. */
 #include "model/watch_state.h"
 
 /* Nobody could say which one of several threads in one lane moved. */
@@ -28,4 +28,35 @@ void watch_ran(struct watch *w, const struct watched *c)
 
 	if (p && c->known_ns > c->since_ns)
 		p->ran_ns += c->known_ns - c->since_ns;
+}
+
+/* Nobody could say of several threads in one lane which one comes first. */
+void watch_came_first(struct watch *w, const struct record *r)
+{
+	uint32_t lane = watch_lane(w, r->id, r);
+	const struct thread *t = &w->thread[lane];
+
+	if (t->tid && !t->ran && !t->stays)
+		w->view->cpu[lane].waits_before++;
+}
+
+void watch_waits_on(struct watch *w, uint32_t tid, uint64_t since, uint64_t end)
+{
+	struct run *run = &w->view->run;
+	uint64_t ns = end > since ? end - since : 0;
+	struct cpu *c;
+	uint32_t i = 0;
+
+	while (i < w->nthreads && w->thread[i].tid != tid)
+		i++;
+	if (i == WATCH_LANES)
+		i = WATCH_LANES - 1;
+	if (i == w->nthreads) {
+		run->never_ran++;
+		run->never_ran_ns = ns > run->never_ran_ns ? ns : run->never_ran_ns;
+		return;
+	}
+	c = &w->view->cpu[i];
+	c->waits_beyond++;
+	c->waits_beyond_ns = ns > c->waits_beyond_ns ? ns : c->waits_beyond_ns;
 }

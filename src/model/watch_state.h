@@ -72,6 +72,9 @@ uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r);
 
 /* ---- watch_places.c ---- */
 
+/* Notes the wait that nobody saw begin, where this is the first that is seen of a thread. */
+void watch_came_first(struct watch *w, const struct record *r);
+
 /* Notes that the thread came to run on this CPU, and how long it has when it leaves. */
 void watch_came(struct watch *w, const struct watched *c);
 void watch_ran(struct watch *w, const struct watched *c);

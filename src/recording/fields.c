@@ -38,6 +38,9 @@ static const struct field run_fields[] = {
 	F(FLAG, run, part),
 	F(FLAG, run, redacted),
 	F(FLAG, run, whose),
+	F(FLAG, run, waits_known),
+	F(NUMBER, run, never_ran),
+	F(TIME, run, never_ran_ns),
 };
 
 static const struct field cpu_fields[] = {
@@ -97,6 +100,9 @@ static const struct field more_cpu_fields[] = {
 	F(NUMBER, cpu, unread),
 	F(PLACES, cpu, places),
 	F(NUMBER, cpu, waits_lost),
+	F(NUMBER, cpu, waits_before),
+	F(NUMBER, cpu, waits_beyond),
+	F(TIME, cpu, waits_beyond_ns),
 };
 
 static const struct field closure_fields[] = {

@@ -51,7 +51,7 @@ static void write_meta(const struct html *h)
 {
 	const struct run *r = &h->view->run;
 	char word[REPORT_MACHINE][REPORT_WORD];
-	struct report_fact caution[REPORT_CAUTIONS];
+	struct report_cautions cautions;
 	uint32_t n = report_machine(h->view, word);
 	FILE *out = h->out;
 
@@ -74,15 +74,15 @@ static void write_meta(const struct html *h)
 	}
 	fputs("</p>\n", out);
 	write_verdicts(h);
-	n = report_cautions(h->view, caution);
+	n = report_cautions(h->view, &cautions);
 	for (uint32_t i = 0; i < n; i++) {
-		fprintf(out, "<p%s><b>%c%s:</b> ", caution[i].ours ? "" : " class=\"warn\"",
-			toupper(caution[i].name[0]), caution[i].name + 1);
-		if (caution[i].ours)
-			fputs(caution[i].text, out);
+		fprintf(out, "<p%s><b>%c%s:</b> ", cautions.fact[i].ours ? "" : " class=\"warn\"",
+			toupper(cautions.fact[i].name[0]), cautions.fact[i].name + 1);
+		if (cautions.fact[i].ours)
+			fputs(cautions.fact[i].text, out);
 		else
-			html_name(out, caution[i].text);
-		fputs(caution[i].ours ? ".</p>\n" : "</p>\n", out);
+			html_name(out, cautions.fact[i].text);
+		fputs(cautions.fact[i].ours ? ".</p>\n" : "</p>\n", out);
 	}
 	if (!r->traced)
 		fputs("<p class=\"warn\"><b>Not traced</b> (--no-trace): hiccups are measured, "

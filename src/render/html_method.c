@@ -67,6 +67,26 @@ static void kind_row(const struct html *h, unsigned kind, uint64_t ns, uint64_t 
 	end_row(h->out);
 }
 
+static void write_waits(FILE *out, const struct cpu *c)
+{
+	if (c->reported) {
+		zero_row(out, "hiccups that it reported itself", c->reported);
+		begin_row(out, "not seen of the time in them");
+		html_share(out, c->unseen_ns, c->reported_ns);
+		end_row(out);
+	}
+	if (c->woken) {
+		zero_row(out, "wake-ups", c->woken);
+		zero_row(out, "of these counted from when a timer was due", c->woken_due);
+	}
+	if (c->waits_before)
+		zero_row(out, "waits that had begun before the window, or unseen, not counted",
+			 c->waits_before);
+	if (c->waits_beyond)
+		zero_row(out, "waits that were not over when the window ended, not counted",
+			 c->waits_beyond);
+}
+
 static void write_records(const struct html *h, const struct cpu *c)
 {
 	FILE *out = h->out;
@@ -114,16 +134,7 @@ static void write_records(const struct html *h, const struct cpu *c)
 			 h->view->run.watch ? "times that it left its CPU unseen"
 					    : "begins or ends that were not traced",
 			 c->unpaired);
-	if (c->reported) {
-		zero_row(out, "hiccups that it reported itself", c->reported);
-		begin_row(out, "not seen of the time in them");
-		html_share(out, c->unseen_ns, c->reported_ns);
-		end_row(out);
-	}
-	if (c->woken) {
-		zero_row(out, "wake-ups", c->woken);
-		zero_row(out, "of these counted from when a timer was due", c->woken_due);
-	}
+	write_waits(out, c);
 	if (!h->view->run.watch)
 		write_evidence(h, c);
 }

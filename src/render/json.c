@@ -49,6 +49,10 @@ static void write_run(struct json *j, const struct run *r)
 	json_bool(j, "traced", r->traced);
 	if (r->sums)
 		json_bool(j, "sums", true);
+	if (r->waits_known && !r->part) {
+		json_u64(j, "never_ran", r->never_ran);
+		json_u64(j, "never_ran_ns", r->never_ran_ns);
+	}
 	json_string(j, "threshold", r->threshold_auto ? "auto" : "given");
 	render_cpus(j, "cpus", &r->cpus);
 	render_cpus(j, "housekeeping", &r->housekeeping);

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "render/render.h"
 
-static void write_counts(struct json *j, const struct cpu *c, bool known)
+static void write_counts(struct json *j, const struct cpu *c, bool known, bool waits)
 {
 	const struct {
 		const char *key;
@@ -11,6 +11,9 @@ static void write_counts(struct json *j, const struct cpu *c, bool known)
 		bool known;
 	} rows[] = {{"woken", c->woken, known},
 		    {"woken_due", c->woken_due, known},
+		    {"waits_before", c->waits_before, waits},
+		    {"waits_beyond", c->waits_beyond, waits},
+		    {"waits_beyond_ns", c->waits_beyond_ns, waits},
 		    {"reported", c->reported, known},
 		    {"reported_ns", c->reported_ns, known},
 		    {"reported_not_seen_ns", c->unseen_ns, known},
@@ -75,7 +78,7 @@ void render_json_thread(struct json *j, const struct view *v, const struct cpu *
 		json_bool(j, "kernel_thread", c->kernel_thread);
 	else
 		json_null(j, "kernel_thread");
-	write_counts(j, c, view_thread_known(v));
+	write_counts(j, c, view_thread_known(v), view_thread_known(v) && v->run.waits_known);
 	write_places(j, view_thread_known(v) ? &c->places : &(struct places){0});
 	write_whose(j, v, c);
 	json_end(j);

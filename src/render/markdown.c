@@ -302,15 +302,17 @@ static void write_verdicts(const struct view *v, FILE *out)
 static int write_report(const struct view *v, bool all, FILE *out)
 {
 	char text[CODE_MAX];
-	struct report_fact caution[REPORT_CAUTIONS];
-	uint32_t n = report_cautions(v, caution);
+	struct report_cautions cautions;
+	uint32_t n = report_cautions(v, &cautions);
 	bool fold = groups_shown(v) && !all;
 	int err;
 
 	fprintf(out, "# culprit: %s\n\n", markdown_name(v->host.hostname, text));
 	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, "**%c%s**: %s\n\n", toupper(caution[i].name[0]), caution[i].name + 1,
-			caution[i].ours ? caution[i].text : markdown_name(caution[i].text, text));
+		fprintf(out, "**%c%s**: %s\n\n", toupper(cautions.fact[i].name[0]),
+			cautions.fact[i].name + 1,
+			cautions.fact[i].ours ? cautions.fact[i].text
+					      : markdown_name(cautions.fact[i].text, text));
 	write_verdicts(v, out);
 	err = write_environment(v, out);
 	if (groups_shown(v) && !err)

@@ -97,8 +97,8 @@ static void write_caution(const struct page *p, const struct report_fact *c)
 static void write_head(const struct page *p)
 {
 	const struct run *r = &p->view->run;
-	struct report_fact caution[REPORT_CAUTIONS];
-	uint32_t n = report_cautions(p->view, caution);
+	struct report_cautions cautions;
+	uint32_t n = report_cautions(p->view, &cautions);
 	char text[256];
 	struct flow f;
 
@@ -108,7 +108,7 @@ static void write_head(const struct page *p)
 		flow_add(&f, "%s", escape_text(r->label, sizeof(r->label), text, sizeof(text)));
 	flow_end(&f);
 	for (uint32_t i = 0; i < n; i++)
-		write_caution(p, &caution[i]);
+		write_caution(p, &cautions.fact[i]);
 }
 
 /* "(by poke [812] on cpu 0)" behind the piece that it asked for. */

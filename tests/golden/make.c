@@ -686,8 +686,10 @@ static void watch_scene(struct scene *s, const char *hostname, const char *path)
 static void watched(struct scene *s, const char *path)
 {
 	struct record kernels;
+	uint64_t end;
 
 	watch_scene(s, "trader", path);
+	end = WORLD_STARTED + s->view.run.duration_ns;
 	for (unsigned i = 0; i < 10; i++)
 		engine(s, 10 * MS * i);
 	/* A thread that reports its own delays, the second time from before the first. */
@@ -716,7 +718,10 @@ static void watched(struct scene *s, const char *path)
 	watch_window(watch, 703, WORLD_STARTED + 400 * MS,
 		     WORLD_STARTED + 401 * MS); /* seen on no CPU */
 	s->view.cpu[0].waits_lost = 2;
-	watch_finish(watch, WORLD_STARTED + s->view.run.duration_ns);
+	s->view.run.waits_known = true;
+	watch_waits_on(watch, 700, end - 3 * MS, end);
+	watch_waits_on(watch, 704, end - 20 * MS, end); /* woken, and never ran */
+	watch_finish(watch, end);
 	watch_free(watch);
 }
 

@@ -140,6 +140,12 @@ with program("spin") as p:
 
     report, (log, made) = watch("-p", p.pid, meanwhile=run_and_poke)
     check_sums(report, "preempted")
+    # One of the two threads waits whenever the other one runs.
+    beyond = [c["thread"] for c in report["cpus"]]
+    ok(all(t["waits_before"] in (0, 1) and t["waits_beyond"] in (0, 1) and
+           (t["waits_beyond_ns"] > 0) == t["waits_beyond"] for t in beyond) and
+       any(t["waits_before"] for t in beyond) and any(t["waits_beyond"] for t in beyond),
+       "waits that reach beyond the window are told", beyond)
     is_(tids(report), set(p.tids), "-p: its threads, each by its number")
     found = poked(report, log)
     ran_ns = sum(e["ran_ns"] for e in log)

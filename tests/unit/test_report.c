@@ -195,6 +195,26 @@ static void notes_are(const char *want)
 	free(notes);
 }
 
+/* Waits that reach beyond the window are in no figure. */
+static void test_wait_notes(void **state)
+{
+	struct cpu *c = &report.view.cpu[0];
+
+	(void)state;
+	report.view.run.watch = true;
+	c->waits_before = c->waits_beyond = 1;
+	c->waits_beyond_ns = 2500000;
+	notes_are("its first wait is not counted: it had begun before the window, or unseen\n"
+		  "its last wait is not counted: after 2.50 ms it was not over when the window "
+		  "ended\n");
+	c->waits_before = 0;
+	c->waits_beyond = 3;
+	notes_are("3 waits are not counted: after up to 2.50 ms they were not over when the window "
+		  "ended\n");
+	c->waits_beyond = 0;
+	notes_are("");
+}
+
 /* Steal of a watched thread's time is told where it was measured, and else not known; a steal clock
  * tells of the CPU and never of the thread. */
 static void test_thread_notes(void **state)
@@ -302,6 +322,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_as_above, begin, end),
 		cmocka_unit_test_setup_teardown(test_notes, begin, end),
 		cmocka_unit_test_setup_teardown(test_parts, begin, end),
+		cmocka_unit_test_setup_teardown(test_wait_notes, begin, end),
 		cmocka_unit_test_setup_teardown(test_thread_notes, begin, end),
 		cmocka_unit_test_setup_teardown(test_rate, begin, end),
 		cmocka_unit_test(test_far_percentiles_need_a_value_beyond),

@@ -515,6 +515,35 @@ static void came_unseen(void **state)
 	is("");
 }
 
+/* Waits that reach beyond the window are in no figure, and noted. */
+static void beyond(void **state)
+{
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000); /* had waited before the window */
+	goes(0, 7, 1000, 2000);
+	comes(0, 7, WATCH_IN, FIRST, 3000, 3000); /* had been where nobody looks */
+	goes(0, 7, 3000, 4000);
+	goes(1, 8, 1, 2000); /* ran already */
+	comes(1, 8, WATCH_IN, 5, 4000, 4000);
+	goes(1, 8, 4000, 5000);
+	comes(1, 9, WATCH_IN_WOKEN, 5, 6000, 6500);
+	watch_waits_on(watch, 7, 4000, 10000);
+	watch_waits_on(watch, 11, 3000, 10000);
+	watch_waits_on(watch, 12, 9000, 10000);
+	end(10000);
+	assert_int_equal(view.cpu[0].waits_before, 1);
+	assert_int_equal(view.cpu[0].waits_beyond, 1);
+	assert_int_equal(view.cpu[0].waits_beyond_ns, 6000);
+	assert_int_equal(view.cpu[1].waits_before, 0);
+	assert_int_equal(view.cpu[1].waits_beyond, 0);
+	assert_int_equal(view.cpu[2].waits_before, 0);
+	assert_int_equal(view.run.never_ran, 2);
+	assert_int_equal(view.run.never_ran_ns, 7000);
+	assert_int_equal(watch_lanes(&view), 3);
+	is("mine 9 6000+500 rest=500\n");
+}
+
 /* A wait that begins with a timer's due time, but never before the thread left. */
 static void due(void **state)
 {
@@ -901,6 +930,7 @@ int main(void)
 		cmocka_unit_test(left_unseen),
 		cmocka_unit_test(lost_record),
 		cmocka_unit_test(came_unseen),
+		cmocka_unit_test(beyond),
 		cmocka_unit_test(due),
 		cmocka_unit_test(moved),
 		cmocka_unit_test(moved_away),
