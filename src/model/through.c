@@ -32,6 +32,11 @@ int through_vcpu(const char *comm)
 	return -1;
 }
 
+bool through_is_vcpu(const char *comm)
+{
+	return through_vcpu(comm) >= 0 || !strcmp(comm, "ALL CPUs/TCG");
+}
+
 struct through *through_new(void)
 {
 	return calloc(1, sizeof(struct through));

@@ -41,6 +41,10 @@ struct through_found {
  * none. */
 int through_vcpu(const char *comm);
 
+/* True for these, and for the thread that runs all CPUs in turn, which has no number: QEMU's with
+ * thread=single ("ALL CPUs/TCG"). */
+bool through_is_vcpu(const char *comm);
+
 struct through *through_new(void); /* NULL: out of memory */
 void through_free(struct through *t);
 

@@ -306,8 +306,13 @@ static void knows_the_threads_of_vcpus(void **state)
 		    {"CPU -1/KVM", -1}};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(through_vcpu(rows[i].comm), rows[i].vcpu);
+		assert_int_equal(through_is_vcpu(rows[i].comm), rows[i].vcpu >= 0);
+	}
+	assert_true(through_is_vcpu("ALL CPUs/TCG")); /* one thread for all, without a number */
+	assert_int_equal(through_vcpu("ALL CPUs/TCG"), -1);
+	assert_false(through_is_vcpu("ALL CPUs/TCGx"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
