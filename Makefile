@@ -308,6 +308,7 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 $(O)/tests/unit/test_owners: $(O)/src/collect/owners.o $(O)/src/collect/mounts.o
 $(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
+$(O)/tests/unit/test_vcpus: $(O)/src/collect/vcpus.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
 $(O)/tests/unit/test_sleep: $(O)/src/collect/sleep.o $(O)/src/collect/workload.o \
 	$(O)/src/collect/spin.o

@@ -30,6 +30,7 @@ struct machine {
 	const char *name;
 	int32_t pid;  /* 0: not there */
 	bool by_name; /* one of that name may come */
+	struct vcpus_search search;
 	uint64_t looked_ns;
 	int32_t tid[CHOICE_THREADS / CHOICE_VCPUS]; /* as the probes know them */
 	int ntids;
@@ -154,7 +155,7 @@ static void look_at_machine(struct choice *c, struct machine *m, uint64_t now)
 		return;
 	m->looked_ns = now;
 	if (!m->pid)
-		m->pid = vcpus_machine(m->name);
+		m->pid = vcpus_machine(&m->search, m->name);
 	n = m->pid ? vcpus_threads(m->pid, tid, sizeof(tid) / sizeof(tid[0])) : 0;
 	for (int i = 0; i < m->ntids; i++)
 		if (!has(tid, n, m->tid[i]))
@@ -172,7 +173,10 @@ static void add_machine(struct choice *c, const char *text)
 {
 	struct machine *m = &c->machine[c->nmachines++];
 
-	*m = (struct machine){.name = text, .pid = vcpus_pid(text), .by_name = !vcpus_pid(text)};
+	*m = (struct machine){.name = text,
+			      .pid = vcpus_pid(text),
+			      .by_name = !vcpus_pid(text),
+			      .search.proc = "/proc"};
 }
 
 void choice_look(struct choice *c, uint64_t now)
@@ -274,5 +278,7 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 
 void choice_free(struct choice *c)
 {
+	for (uint32_t i = 0; c && i < c->nmachines; i++)
+		vcpus_search_end(&c->machine[i].search);
 	free(c);
 }

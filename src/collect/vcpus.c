@@ -3,93 +3,224 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "model/through.h"
 
 #define LINE_MOST 8192 /* bytes of a command line in which the name is looked for */
+#define TURNS     16   /* searches after which every process has been asked again */
 
 int32_t vcpus_pid(const char *text)
 {
 	return text[strspn(text, "0123456789")] || strlen(text) > 7 ? 0 : atoi(text);
 }
 
-/* True for "NAME", "guest=NAME" and these with more behind a comma. */
-static bool names(const char *value, const char *name)
-{
-	size_t n = strlen(name);
+/* ---- names of machines ---- */
 
-	if (!strncmp(value, "guest=", 6))
-		value += 6;
-	return !strncmp(value, name, n) && (!value[n] || value[n] == ',');
+/* True when the text up to the next single comma is `name`: two commas stand for one in it. */
+static bool is_value(const char *text, const char *name)
+{
+	for (; *text && (*text != ',' || text[1] == ','); text++, name++) {
+		text += *text == ',';
+		if (*text != *name)
+			return false;
+	}
+	return !*name;
 }
 
-static bool is_called(const char *pid, const char *name)
+/* True when QEMU takes the name from this value of -name: "NAME", or "guest=NAME" anywhere. */
+static bool is_qemu_name(const char *value, const char *name)
 {
-	char path[64], line[LINE_MOST + 1];
-	bool next = false, found = false;
+	if (value[strcspn(value, "=,")] != '=' && is_value(value, name))
+		return true;
+	for (const char *at = value; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (*at == ',') /* two */
+			at++;
+		else if (!strncmp(at, "guest=", 6) && is_value(at + 6, name))
+			return true;
+	}
+	return false;
+}
+
+/* Words of a command line that give a machine its name. */
+static bool word_names(const char *before, const char *word, const char *name)
+{
+	if (!strcmp(before, "-name") || !strcmp(before, "--name"))
+		return is_qemu_name(word, name);
+	return (!strcmp(before, "--id") && !strcmp(word, name)) ||
+	       (!strncmp(word, "--id=", 5) && !strcmp(word + 5, name));
+}
+
+enum called { NO, YES, NOT_KNOWN };
+
+static enum called is_called(const char *proc, int32_t pid, const char *name)
+{
+	char path[PATH_MAX], line[LINE_MOST + 1];
+	const char *before = "";
+	bool found = false;
 	size_t n;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
+	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, pid);
 	f = fopen(path, "re");
 	if (!f)
-		return false;
+		return NOT_KNOWN;
 	n = fread(line, 1, LINE_MOST, f);
 	fclose(f);
-	line[n] = 0;
+	line[n] = '\0';
+	if (n == LINE_MOST) /* a word that is cut is no name */
+		while (n && line[n - 1])
+			line[--n] = '\0';
 	for (const char *word = line; word < line + n && !found; word += strlen(word) + 1) {
-		found = next && names(word, name);
-		next = !strcmp(word, "-name") || !strcmp(word, "--id");
+		found = word_names(before, word, name);
+		before = word;
 	}
-	return found;
+	return found ? YES : n ? NO : NOT_KNOWN;
 }
 
-int32_t vcpus_machine(const char *name)
+/* ---- threads ---- */
+
+static int threads_of(const char *proc, int32_t pid, int32_t *tid, int max)
 {
-	DIR *d = opendir("/proc");
-	int32_t least = 0, tid;
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		int32_t pid = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : 0;
-
-		if (pid && (!least || pid < least) && is_called(e->d_name, name) &&
-		    vcpus_threads(pid, &tid, 1) > 0)
-			least = pid;
-	}
-	if (d)
-		closedir(d);
-	return least;
-}
-
-int vcpus_threads(int32_t pid, int32_t *tid, int max)
-{
-	char path[64], comm[32];
+	char path[PATH_MAX], comm[32];
 	struct dirent *e;
 	int n = 0;
 	DIR *d;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	snprintf(path, sizeof(path), "%s/%d/task", proc, pid);
 	d = opendir(path);
 	if (!d)
 		return -1;
 	while (n < max && (e = readdir(d))) {
 		FILE *f;
 
-		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/comm", pid, e->d_name);
+		snprintf(path, sizeof(path), "%s/%d/task/%.20s/comm", proc, pid, e->d_name);
 		f = isdigit((unsigned char)e->d_name[0]) ? fopen(path, "re") : NULL;
 		if (!f)
 			continue;
 		if (fgets(comm, sizeof(comm), f)) {
 			comm[strcspn(comm, "\n")] = 0;
-			if (through_vcpu(comm) >= 0)
+			if (through_is_vcpu(comm))
 				tid[n++] = atoi(e->d_name);
 		}
 		fclose(f);
 	}
 	closedir(d);
 	return n;
+}
+
+int vcpus_threads(int32_t pid, int32_t *tid, int max)
+{
+	return threads_of("/proc", pid, tid, max);
+}
+
+/* ---- the search ---- */
+
+/* A process that was looked at. */
+struct vcpus_process {
+	int32_t pid;
+	uint64_t node;    /* inode of its task folder: another process of this number has another */
+	uint64_t threads; /* links of that folder, one for each and some */
+	bool settled;     /* as many as at the look before: those have their names */
+	bool asked;       /* has virtual CPUs, and another name */
+};
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct vcpus_process *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* The next process of a folder. False: there is none. */
+static bool next_process(DIR *d, struct vcpus_process *p)
+{
+	struct dirent *e;
+
+	while ((e = readdir(d))) {
+		char path[32];
+		struct stat st;
+
+		snprintf(path, sizeof(path), "%.20s/task", e->d_name);
+		if (!isdigit((unsigned char)e->d_name[0]) || fstatat(dirfd(d), path, &st, 0))
+			continue;
+		*p = (struct vcpus_process){
+			.pid = atoi(e->d_name), .node = st.st_ino, .threads = st.st_nlink};
+		return true;
+	}
+	return false;
+}
+
+/* True when the process is the machine; notes what it was asked. */
+static bool look_at(const struct vcpus_search *s, struct vcpus_process *p, const char *name)
+{
+	const struct vcpus_process *old = bsearch(p, s->known, s->n, sizeof(*p), by_pid);
+	enum called called;
+	int32_t tid;
+
+	if (old && old->node == p->node) {
+		bool same = old->threads == p->threads;
+
+		p->asked = old->asked;
+		p->settled = same;
+		if (p->asked || (same && old->settled && (p->pid + s->turn) % TURNS))
+			return false;
+	}
+	if (threads_of(s->proc, p->pid, &tid, 1) <= 0)
+		return false;
+	called = is_called(s->proc, p->pid, name);
+	p->asked = called == NO;
+	p->settled = false;
+	return called == YES;
+}
+
+/* Out of memory: nobody is remembered. */
+static void remember(struct vcpus_process **list, size_t *n, const struct vcpus_process *p)
+{
+	if (!(*n & (*n - 1))) { /* powers of two */
+		void *more = reallocarray(*list, *n ? 2 * *n : 1, sizeof(*p));
+
+		if (!more) {
+			free(*list);
+			*n = 0;
+		}
+		*list = more;
+	}
+	if (*list)
+		(*list)[(*n)++] = *p;
+}
+
+int32_t vcpus_machine(struct vcpus_search *s, const char *name)
+{
+	struct vcpus_process p, *now = NULL;
+	DIR *d = opendir(s->proc);
+	int32_t least = 0;
+	size_t n = 0;
+
+	s->turn++;
+	while (d && next_process(d, &p)) {
+		if (look_at(s, &p, name) && (!least || p.pid < least))
+			least = p.pid;
+		remember(&now, &n, &p);
+	}
+	if (d)
+		closedir(d);
+	if (n)
+		qsort(now, n, sizeof(*now), by_pid);
+	free(s->known);
+	s->known = now;
+	s->n = n;
+	return least;
+}
+
+void vcpus_search_end(struct vcpus_search *s)
+{
+	free(s->known);
+	s->known = NULL;
+	s->n = 0;
 }

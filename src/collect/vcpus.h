@@ -1,21 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The threads of a virtual machine's process that are its CPUs. Their names tell (QEMU's with
- * debug-threads=on, as libvirt has it): see through_vcpu(). */
+ * debug-threads=on, as libvirt has it): see through_is_vcpu(). */
 #ifndef CULPRIT_COLLECT_VCPUS_H
 #define CULPRIT_COLLECT_VCPUS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The process that --vcpus names by its number; 0: it is a machine's name. */
 int32_t vcpus_pid(const char *text);
 
-/* The first process that was given this name: QEMU by -name (NAME or guest=NAME), Firecracker by
- * --id. A process can claim any. 0: there is none. */
-int32_t vcpus_machine(const char *name);
+struct vcpus_process;
 
-/* Writes the virtual CPUs' threads of a process, at most `max`, and returns their number; -1: there
- * is no such process. */
+/* A search again and again while a run goes on, which must not wait for anybody. To read a command
+ * line takes the lock of that process's memory, and a process that hangs in the kernel may hold it.
+ * So all are asked for the names of their threads, which takes no such lock, and those that have a
+ * virtual CPU for their command line, once. Whose number of threads stays the same is not asked
+ * again, but one of sixteen processes each time: threads may be renamed. All zeros but `proc` at
+ * the begin. */
+struct vcpus_search {
+	const char *proc; /* "/proc" but in a test */
+	struct vcpus_process *known;
+	size_t n;
+	uint32_t turn;
+};
+
+/* The first process with a virtual CPU that was given this name: QEMU by -name (NAME or
+ * guest=NAME), Firecracker by --id. A process can claim any. 0: there is none. */
+int32_t vcpus_machine(struct vcpus_search *s, const char *name);
+void vcpus_search_end(struct vcpus_search *s);
+
+/* Writes the virtual CPUs' threads of a process, at most `max`, and returns their number; -1: they
+ * cannot be read, as when there is no such process (errno). */
 int vcpus_threads(int32_t pid, int32_t *tid, int max);
 
 #endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The search for a virtual machine among made-up processes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/vcpus.h"
+
+#define TURNS 16 /* searches in which every process is asked again */
+
+static char proc[64];
+static struct vcpus_search search;
+
+static int begin(void **state)
+{
+	(void)state;
+	strcpy(proc, "/tmp/vcpus.XXXXXX");
+	assert_non_null(mkdtemp(proc));
+	search = (struct vcpus_search){.proc = proc};
+	return 0;
+}
+
+static int end(void **state)
+{
+	char command[128];
+
+	(void)state;
+	vcpus_search_end(&search);
+	snprintf(command, sizeof(command), "rm -r %s", proc);
+	return system(command);
+}
+
+static void file(const char *path, const char *bytes, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+	fclose(f);
+}
+
+static void thread(int pid, int tid, const char *comm)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%d", proc, pid);
+	mkdir(path, 0755);
+	strcat(path, "/task");
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/%d/task/%d", proc, pid, tid);
+	mkdir(path, 0755);
+	strcat(path, "/comm");
+	file(path, comm, strlen(comm));
+}
+
+/* words: each ends with a semicolon */
+static void command_line(int pid, const char *words)
+{
+	char path[PATH_MAX], line[512];
+	size_t n = strlen(words);
+
+	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, pid);
+	for (size_t i = 0; i < n; i++)
+		line[i] = words[i] == ';' ? '\0' : words[i];
+	file(path, line, n);
+}
+
+static void machine(int pid, const char *words)
+{
+	thread(pid, pid, "qemu-system-x86\n");
+	thread(pid, pid + 1, "CPU 0/KVM\n");
+	command_line(pid, words);
+}
+
+/* The number of a process is given to another one. */
+static void gone(int pid)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	snprintf(from, sizeof(from), "%s/%d", proc, pid);
+	snprintf(to, sizeof(to), "%s/gone-%d", proc, pid);
+	assert_int_equal(rename(from, to), 0);
+}
+
+/* Whoever opens such a command line waits for ever, as for the memory of one that hangs. */
+static void hanging(int pid)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, pid);
+	assert_int_equal(mkfifo(path, 0644), 0);
+}
+
+static void knows_how_machines_are_named(void **state)
+{
+	static const struct {
+		const char *words, *name;
+		bool found;
+	} rows[] = {
+		{"qemu;-name;web;", "web", true},
+		{"qemu;--name;web;", "web", true},
+		{"qemu;-name;guest=web;", "web", true},
+		{"qemu;-name;guest=web,debug-threads=on;", "web", true},
+		{"qemu;-name;web,debug-threads=on;-m;1G;", "web", true},
+		{"qemu;-m;1G;-name;debug-threads=on,guest=web;", "web", true},
+		{"qemu;-name;debug-threads=on,guest=web,process=x;", "web", true},
+		{"qemu;-name;a,,b;", "a,b", true},
+		{"qemu;-name;process=x,guest=a,,b,debug-threads=on;", "a,b", true},
+		{"firecracker;--id;web;", "web", true},
+		{"firecracker;--id=web;--api-sock;x;", "web", true},
+		{"firecracker;--id;a,b;", "a,b", true},
+		{"qemu;-name;web2;", "web", false},
+		{"qemu;-name;we;", "web", false},
+		{"qemu;-name;a,,b;", "a", false},
+		{"qemu;-name;a,b;", "b", false},
+		{"qemu;-name;a,,guest=web;", "web", false},
+		{"qemu;-name;process=web;", "web", false},
+		{"qemu;-name;debug-threads=on;", "debug-threads=on", false},
+		{"qemu;-m;web;", "web", false},
+		{"qemu;web;-name;", "web", false},
+		{"firecracker;--id;web,x;", "web", false},
+		{"firecracker;--id=web2;", "web", false},
+		{"", "web", false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin(state);
+		machine(40, rows[i].words);
+		if ((vcpus_machine(&search, rows[i].name) == 40) != rows[i].found)
+			fail_msg("%s: %s", rows[i].words, rows[i].name);
+		end(state);
+	}
+}
+
+static void takes_the_least(void **state)
+{
+	(void)state;
+	machine(300, "qemu;-name;web;");
+	machine(40, "qemu;-name;web;");
+	machine(5, "qemu;-name;other;");
+	assert_int_equal(vcpus_machine(&search, "web"), 40);
+	gone(40);
+	assert_int_equal(vcpus_machine(&search, "web"), 300);
+	gone(300);
+	assert_int_equal(vcpus_machine(&search, "web"), 0);
+}
+
+static void waits_for_nobody(void **state)
+{
+	(void)state;
+	thread(7, 7, "hangs\n");
+	thread(7, 8, "worker\n");
+	hanging(7);
+	machine(9, "qemu;-name;web;");
+	alarm(60);
+	for (int i = 0; i <= 2 * TURNS; i++)
+		assert_int_equal(vcpus_machine(&search, "web"), 9);
+	alarm(0);
+}
+
+static void asks_for_a_command_line_once(void **state)
+{
+	(void)state;
+	machine(7, "qemu;-name;other;");
+	assert_int_equal(vcpus_machine(&search, "web"), 0);
+	command_line(7, "qemu;-name;web;");
+	for (int i = 0; i <= 2 * TURNS; i++) {
+		if (i == 3) /* one more CPU: it is the same machine */
+			thread(7, 9, "CPU 1/KVM\n");
+		assert_int_equal(vcpus_machine(&search, "web"), 0);
+	}
+	gone(7);
+	machine(7, "qemu;-name;web;");
+	assert_int_equal(vcpus_machine(&search, "web"), 7);
+}
+
+static nlink_t links(int pid)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%d/task", proc, pid);
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_nlink;
+}
+
+static void sees_one_that_has_its_cpus_later(void **state)
+{
+	nlink_t one;
+
+	(void)state;
+	thread(7, 7, "firecracker\n");
+	one = links(7);
+	command_line(7, "firecracker;--id;web;");
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(vcpus_machine(&search, "web"), 0);
+	thread(7, 8, "firecracker\n"); /* a thread that has begun, and takes its name only then */
+	if (links(7) == one)
+		skip(); /* Btrfs counts no links of folders, as /proc does */
+	assert_int_equal(vcpus_machine(&search, "web"), 0);
+	thread(7, 8, "fc_vcpu 0\n");
+	assert_int_equal(vcpus_machine(&search, "web"), 7);
+}
+
+static void sees_a_late_name_in_a_few_turns(void **state)
+{
+	int i = 0;
+
+	(void)state;
+	thread(7, 7, "vmm\n");
+	thread(7, 8, "vmm\n");
+	command_line(7, "vmm;--id=web;");
+	for (; i < 5; i++)
+		assert_int_equal(vcpus_machine(&search, "web"), 0);
+	thread(7, 8, "vcpu0\n");
+	for (i = 1; vcpus_machine(&search, "web") != 7; i++)
+		assert_true(i < TURNS);
+}
+
+static void asks_again_what_could_not_be_read(void **state)
+{
+	char path[PATH_MAX];
+
+	(void)state;
+	machine(7, "");
+	assert_int_equal(vcpus_machine(&search, "web"), 0);
+	snprintf(path, sizeof(path), "%s/7/cmdline", proc);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(vcpus_machine(&search, "web"), 0);
+	command_line(7, "qemu;-name;web;");
+	assert_int_equal(vcpus_machine(&search, "web"), 7);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(knows_how_machines_are_named),
+		TEST(takes_the_least),
+		TEST(waits_for_nobody),
+		TEST(asks_for_a_command_line_once),
+		TEST(sees_one_that_has_its_cpus_later),
+		TEST(sees_a_late_name_in_a_few_turns),
+		TEST(asks_again_what_could_not_be_read),
+	};
+
+	return cmocka_run_group_tests_name("vcpus", tests, NULL, NULL);
+}
