@@ -16,6 +16,7 @@
 #define RIGHT_FOWNER          (1ULL << 3)
 #define RIGHT_KILL            (1ULL << 5)
 #define RIGHT_NET_ADMIN       (1ULL << 12)
+#define RIGHT_SYS_PTRACE      (1ULL << 19)
 #define RIGHT_SYS_ADMIN       (1ULL << 21)
 #define RIGHT_SYS_NICE        (1ULL << 23)
 #define RIGHT_BPF             (1ULL << 39)

@@ -214,6 +214,7 @@ static int run(struct options *o, struct view *v)
 			    .force = c->force,
 			    /* a program of another user makes its reports when it likes to */
 			    .keeps = (wo.pid ? RIGHT_DAC_READ_SEARCH | RIGHT_FOWNER : 0) |
+				     watch_threads_rights(&o->threads) |
 				     (o->textfile.path ? RIGHTS_OF_FILES : 0),
 			    .last = &o->last,
 			    .signal_pid = wo.pid,

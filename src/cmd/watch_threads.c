@@ -3,15 +3,18 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/chosen.h"
+#include "collect/mounts.h"
 #include "collect/vcpus.h"
 
 #define IDS          16 /* numbers in struct watched */
@@ -73,8 +76,8 @@ static int set_comm(const char *text, void *field, const struct opt *row, char *
 static int set_vcpus(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
 	(void)row;
-	if (!*text) {
-		snprintf(why, whylen, "'' is no PID and no name of a virtual machine");
+	if (!*vcpus_name(text)) {
+		snprintf(why, whylen, "'%s' is no PID and no name of a virtual machine", text);
 		return -EINVAL;
 	}
 	return add_text(text, field, CHOICE_VCPUS, why, whylen);
@@ -109,7 +112,8 @@ const struct opt watch_threads_opts[] = {
 	 FIELD(cgroup), set_group},
 	{0, "vcpus", "PID|NAME",
 	 "watch the threads that are the virtual CPUs of this process, or of the machine of this "
-	 "name, also when it starts later or again; may be given several times",
+	 "name, also when it starts later or again (name=101 where the name is a number); may be "
+	 "given several times",
 	 FIELD(vcpus), set_vcpus},
 	{0},
 };
@@ -135,22 +139,56 @@ bool watch_threads_may_come(const struct watched *w)
 	return may;
 }
 
+static int check_process(const char *text)
+{
+	int32_t pid = vcpus_pid(text), tid;
+	int n = vcpus_threads(pid, &tid, 1), err = errno;
+
+	if (n > 0)
+		return 0;
+	if (!n)
+		return complain("no thread of process %d is called like a virtual CPU (--vcpus): "
+				"QEMU does it with -name NAME,debug-threads=on; or watch all its "
+				"threads with -p; a number is a PID, and a machine of this name is "
+				"name=%s",
+				pid, text);
+	if (kill(pid, 0) && errno == ESRCH)
+		return complain("there is no process %d (--vcpus): ps -e lists all processes; a "
+				"number is a PID, and a machine of this name is name=%s",
+				pid, text);
+	return complain("the threads of process %d cannot be seen (--vcpus): %s; where /proc hides "
+			"other users' processes (hidepid) that takes CAP_SYS_PTRACE",
+			pid, strerror(err));
+}
+
+/* Says why a machine that may be there is not found. */
+static void look_for_machine(const char *name)
+{
+	struct vcpus_search search = {.proc = "/proc"};
+	int32_t found = vcpus_machine(&search, name), tid;
+
+	vcpus_search_end(&search);
+	if (found)
+		return;
+	found = vcpus_nameless("/proc", name);
+	if (found)
+		say("process %d is called %s, but no thread of it like a virtual CPU (--vcpus): "
+		    "QEMU does it with -name NAME,debug-threads=on; until there is such a thread "
+		    "none of it is watched",
+		    found, name);
+	else if (vcpus_threads(1, &tid, 1) < 0)
+		say("/proc hides other users' processes (hidepid): without CAP_SYS_PTRACE no "
+		    "machine of theirs is found by its name (--vcpus %s)",
+		    name);
+}
+
 static int check_vcpus(const struct watched *w)
 {
-	for (int i = 0; w->vcpus[i]; i++) {
-		int32_t pid = vcpus_pid(w->vcpus[i]), tid;
-		int n = pid ? vcpus_threads(pid, &tid, 1) : 1;
-
-		if (n < 0)
-			return complain("there is no process %d (--vcpus): ps -e lists all "
-					"processes",
-					pid);
-		if (!n)
-			return complain("no thread of process %d is called like a virtual CPU "
-					"(--vcpus): QEMU does it with -name "
-					"NAME,debug-threads=on; or watch all its threads with -p",
-					pid);
-	}
+	for (int i = 0; w->vcpus[i]; i++)
+		if (!vcpus_pid(w->vcpus[i]))
+			look_for_machine(vcpus_name(w->vcpus[i]));
+		else if (check_process(w->vcpus[i]))
+			return -1;
 	return 0;
 }
 
@@ -174,6 +212,19 @@ int watch_threads_check(const struct watched *w)
 					w->tid[i]);
 	}
 	return check_vcpus(w);
+}
+
+/* True when /proc hides other users' processes: a machine may be theirs. */
+static bool are_hidden(void)
+{
+	char folder[PATH_MAX];
+
+	return mounts_find(-1, "proc", "hidepid", folder, sizeof(folder));
+}
+
+uint64_t watch_threads_rights(const struct watched *w)
+{
+	return w->vcpus[0] && are_hidden() ? RIGHT_SYS_PTRACE : 0;
 }
 
 static void add_allowed(int pid, int tid, struct cpus *cpus)

@@ -25,6 +25,9 @@ int32_t watch_threads_process(const struct watched *w);
 /* Refuses what is not there. 0, or -1 with the reason said. */
 int watch_threads_check(const struct watched *w);
 
+/* Rights (base/confine.h) that it takes to see the threads while they are watched. */
+uint64_t watch_threads_rights(const struct watched *w);
+
 /* Adds the CPUs that the threads may run on: only these are traced. */
 void watch_threads_cpus(const struct watched *w, struct cpus *cpus);
 

@@ -6,11 +6,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/say.h"
 #include "base/units.h"
 #include "collect/mounts.h"
 #include "collect/vcpus.h"
@@ -28,8 +33,10 @@ struct chosen {
 
 struct machine {
 	const char *name;
-	int32_t pid;  /* 0: not there */
-	bool by_name; /* one of that name may come */
+	int32_t pid;   /* 0: not there */
+	int pidfd;     /* -1: none */
+	bool by_name;  /* one of that name may come */
+	bool reported; /* said: its threads cannot be read */
 	struct vcpus_search search;
 	uint64_t looked_ns;
 	int32_t tid[CHOICE_THREADS / CHOICE_VCPUS]; /* as the probes know them */
@@ -145,6 +152,52 @@ static bool has(const int32_t *tid, int n, int32_t one)
 	return false;
 }
 
+static void find_machine(struct machine *m)
+{
+	if (m->by_name && !m->pid)
+		m->pid = vcpus_machine(&m->search, m->name);
+	if (m->pid && m->pidfd < 0)
+		m->pidfd = (int)syscall(SYS_pidfd_open, m->pid, 0); /* since 5.3 */
+}
+
+static void leave_machine(struct machine *m)
+{
+	if (m->pidfd >= 0)
+		close(m->pidfd);
+	m->pidfd = -1;
+	m->pid = 0;
+}
+
+/* True when its process is no more, whatever can be read of it. */
+static bool is_gone(const struct machine *m)
+{
+	struct pollfd fd = {.fd = m->pidfd, .events = POLLIN};
+
+	return m->pidfd >= 0 ? poll(&fd, 1, 0) > 0 : kill(m->pid, 0) && errno == ESRCH;
+}
+
+/* Reads the threads that it has now; below 0: it is there, and they are not known. */
+static int read_machine(struct machine *m, int32_t *tid, int max)
+{
+	int n, err;
+
+	find_machine(m);
+	if (!m->pid)
+		return 0;
+	n = vcpus_threads(m->pid, tid, max);
+	err = errno;
+	if (is_gone(m)) {
+		leave_machine(m);
+		return 0;
+	}
+	if (n < 0 && !m->reported)
+		say("the threads of process %d (--vcpus) cannot be read any more: %s; those that "
+		    "it had are still watched, new ones are not",
+		    m->pid, strerror(err));
+	m->reported |= n < 0;
+	return n;
+}
+
 /* CPUs are plugged and unplugged, and a machine that is known by name comes again. */
 static void look_at_machine(struct choice *c, struct machine *m, uint64_t now)
 {
@@ -154,27 +207,28 @@ static void look_at_machine(struct choice *c, struct machine *m, uint64_t now)
 	if (m->looked_ns && now - m->looked_ns < SEARCH_NS)
 		return;
 	m->looked_ns = now;
-	if (!m->pid)
-		m->pid = vcpus_machine(&m->search, m->name);
-	n = m->pid ? vcpus_threads(m->pid, tid, sizeof(tid) / sizeof(tid[0])) : 0;
+	n = read_machine(m, tid, sizeof(tid) / sizeof(tid[0]));
+	if (n < 0)
+		return;
 	for (int i = 0; i < m->ntids; i++)
 		if (!has(tid, n, m->tid[i]))
 			bpf_map_delete_elem(map, &m->tid[i]);
 	for (int i = 0; i < n; i++)
 		if (!has(m->tid, m->ntids, tid[i]))
 			bpf_map_update_elem(map, &tid[i], &m->pid, BPF_ANY);
-	m->ntids = n > 0 ? n : 0;
-	memcpy(m->tid, tid, m->ntids * sizeof(tid[0]));
-	if (m->by_name && n <= 0)
-		m->pid = 0;
+	m->ntids = n;
+	memcpy(m->tid, tid, n * sizeof(tid[0]));
+	if (m->by_name && !n)
+		leave_machine(m);
 }
 
 static void add_machine(struct choice *c, const char *text)
 {
 	struct machine *m = &c->machine[c->nmachines++];
 
-	*m = (struct machine){.name = text,
+	*m = (struct machine){.name = vcpus_name(text),
 			      .pid = vcpus_pid(text),
+			      .pidfd = -1,
 			      .by_name = !vcpus_pid(text),
 			      .search.proc = "/proc"};
 }
@@ -278,7 +332,9 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 
 void choice_free(struct choice *c)
 {
-	for (uint32_t i = 0; c && i < c->nmachines; i++)
+	for (uint32_t i = 0; c && i < c->nmachines; i++) {
+		leave_machine(&c->machine[i]);
 		vcpus_search_end(&c->machine[i].search);
+	}
 	free(c);
 }

@@ -12,11 +12,17 @@
 #include "model/through.h"
 
 #define LINE_MOST 8192 /* bytes of a command line in which the name is looked for */
+#define ALONE     3    /* links of the task folder of a process with one thread */
 #define TURNS     16   /* searches after which every process has been asked again */
 
 int32_t vcpus_pid(const char *text)
 {
 	return text[strspn(text, "0123456789")] || strlen(text) > 7 ? 0 : atoi(text);
+}
+
+const char *vcpus_name(const char *text)
+{
+	return strncmp(text, "name=", 5) ? text : text + 5;
 }
 
 /* ---- names of machines ---- */
@@ -223,4 +229,19 @@ void vcpus_search_end(struct vcpus_search *s)
 	free(s->known);
 	s->known = NULL;
 	s->n = 0;
+}
+
+int32_t vcpus_nameless(const char *proc, const char *name)
+{
+	DIR *d = opendir(proc);
+	struct vcpus_process p;
+	int32_t least = 0, tid;
+
+	while (d && next_process(d, &p))
+		if (p.threads != ALONE && (!least || p.pid < least) &&
+		    is_called(proc, p.pid, name) == YES && !threads_of(proc, p.pid, &tid, 1))
+			least = p.pid;
+	if (d)
+		closedir(d);
+	return least;
 }

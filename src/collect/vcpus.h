@@ -10,6 +10,7 @@
 
 /* The process that --vcpus names by its number; 0: it is a machine's name. */
 int32_t vcpus_pid(const char *text);
+const char *vcpus_name(const char *text); /* the name without "name=" */
 
 struct vcpus_process;
 
@@ -30,6 +31,10 @@ struct vcpus_search {
  * guest=NAME), Firecracker by --id. A process can claim any. 0: there is none. */
 int32_t vcpus_machine(struct vcpus_search *s, const char *name);
 void vcpus_search_end(struct vcpus_search *s);
+
+/* The first process of several threads that was given this name, and has no virtual CPU to be seen:
+ * for before a run, as it reads the command lines of all. 0: there is none. */
+int32_t vcpus_nameless(const char *proc, const char *name);
 
 /* Writes the virtual CPUs' threads of a process, at most `max`, and returns their number; -1: they
  * cannot be read, as when there is no such process (errno). */

@@ -391,18 +391,19 @@ shutil.copy(WATCHED, jitter)
 class Chosen:
     """A watch of what an option chooses, with what it has said so far."""
 
-    def __init__(self, option, name):
+    def __init__(self, option, name, mark="", prefix=()):
         self.option = option
-        self.lines, self.rec = (os.path.join(place, f"{kind}{option}") for kind in ("lines", "rec"))
-        self.ready = os.path.join(place, f"ready{option}")
+        self.lines, self.rec, self.ready = (os.path.join(place, kind + option + mark)
+                                            for kind in ("lines", "rec", "ready"))
         self.proc = lib.spawn("watch", "-q", option, str(name), "-d", "1h", "-f", "jsonl", "-o",
-                              self.lines, "-r", self.rec, "--ready-file", self.ready)
+                              self.lines, "-r", self.rec, "--ready-file", self.ready,
+                              prefix=prefix)
 
-    def lacks(self, wanted):
-        """Those of these threads about which it has said nothing."""
+    def lacks(self, wanted, since_ns=0):
+        """Those of these threads about which it has said nothing since then."""
         text = lib.read(self.lines)
-        return wanted - {json.loads(line)["tid"]
-                         for line in text[:text.rfind("}\n") + 1].splitlines()}
+        lines = map(json.loads, text[:text.rfind("}\n") + 1].splitlines())
+        return wanted - {line["tid"] for line in lines if line["start_ns"] >= since_ns}
 
     def tids(self):
         """All that it watched, behind the window."""
@@ -505,6 +506,14 @@ with program("machine") as p, program("machine") as other:
     r = culprit("watch", "--vcpus", str(os.getpid()), "-d", "0.2")
     ok(r.rc == 1 and "is called like a virtual CPU" in r.err and r.err.count("\n") == 1,
        "--vcpus of a process that is no machine: is refused", r)
+    with program("spin", "-name", name) as p:
+        r = culprit("watch", "-q", "--vcpus", f"name={name}", "-d", "0.2")
+    ok(r.rc == 0 and f"process {p.pid} is called {name}, but no thread" in r.err and
+       r.err.count("\n") == 1, "--vcpus NAME of a machine whose threads have no names: says so", r)
+    with program("spin", "-name", name) as p:
+        r = culprit("watch", "-q", "--vcpus", f"name={name}", "-d", "0.2")
+    ok(r.rc == 0 and f"process {p.pid} is called {name}, but no thread" in r.err and
+       r.err.count("\n") == 1, "--vcpus NAME of a machine whose threads have no names: says so", r)
 
 # ---- on the CPUs that were asked for ----
 elsewhere = min(lib.ALLOWED - {cpu})
@@ -700,6 +709,33 @@ else:
     forged.append((hidden, True, Forged(65534, by=nobody, prefix=HIDDEN)))
 for _, _, f in forged:
     f.report()
+
+# A machine of another user. Root's group sees it, unless gid= names another.
+hidden = ["--vcpus of a machine that /proc hides: is watched on",
+          "--vcpus of a machine that /proc hides only later: is watched on, and that is said"]
+if len(forged) < 5:
+    for name in hidden:
+        skip(name, "no hidepid or setpriv")
+else:
+    def hiding(option):
+        return [word.replace("hidepid=2", option) for word in HIDDEN]
+
+    with program("machine", prefix=nobody) as p, program("spin"):
+        early, late = (Chosen("--vcpus", p.pid, mark, hiding(option)) for mark, option in
+                       (("1", "hidepid=2,gid=65533"), ("2", "hidepid=0")))
+        for c in early, late:
+            lib.await_ready(c.proc, c.ready)
+        subprocess.run(["nsenter", "-t", str(late.proc.pid), "-m", "mount", "-o",
+                        "remount,hidepid=2,gid=65533", "/proc"], check=True)
+        hides_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)  # looked at once a second
+        lib.await_gone(lambda: [c for c in (early, late)
+                                if c.lacks({p.tids[1]}, hides_ns + 3 * 10**9)])
+        for c, said, name in zip((early, late), (0, 1), hidden):
+            watched = not c.lacks({p.tids[1]}, hides_ns + 3 * 10**9)
+            c.proc.send_signal(signal.SIGINT)
+            r = lib.finish(c.proc)
+            ok(watched and r.rc == 0 and r.err.count("cannot be read any more") == said and
+               r.err.count("\n") == said, name, r)
 time.sleep(0.3)  # reports are read many times a second, and at the end
 for name, honest, f in forged:
     is_(f.believed() > 0, honest, name)

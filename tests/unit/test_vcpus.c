@@ -238,6 +238,30 @@ static void asks_again_what_could_not_be_read(void **state)
 	assert_int_equal(vcpus_machine(&search, "web"), 7);
 }
 
+static void finds_those_whose_cpus_have_no_names(void **state)
+{
+	(void)state;
+	thread(7, 7, "sudo\n"); /* one that only starts a machine */
+	command_line(7, "sudo;qemu;-name;web;");
+	machine(8, "qemu;-name;web;");
+	thread(9, 9, "qemu-system-x86\n");
+	thread(9, 10, "qemu-system-x86\n");
+	command_line(9, "qemu;-name;web;");
+	assert_int_equal(vcpus_machine(&search, "web"), 8);
+	assert_int_equal(vcpus_nameless(proc, "web"), 9);
+	assert_int_equal(vcpus_nameless(proc, "other"), 0);
+}
+
+static void tells_numbers_from_names(void **state)
+{
+	(void)state;
+	assert_int_equal(vcpus_pid("101"), 101);
+	assert_int_equal(vcpus_pid("name=101"), 0);
+	assert_string_equal(vcpus_name("name=101"), "101");
+	assert_string_equal(vcpus_name("web"), "web");
+	assert_string_equal(vcpus_name("name=name=x"), "name=x");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -250,6 +274,8 @@ int main(void)
 		TEST(sees_one_that_has_its_cpus_later),
 		TEST(sees_a_late_name_in_a_few_turns),
 		TEST(asks_again_what_could_not_be_read),
+		TEST(finds_those_whose_cpus_have_no_names),
+		cmocka_unit_test(tells_numbers_from_names),
 	};
 
 	return cmocka_run_group_tests_name("vcpus", tests, NULL, NULL);
