@@ -86,15 +86,15 @@ def recording(parts, major=2):
 
 
 def private(data):
-    """A recording as record --private marks it: in the run's section the flag stands last but
-    one."""
+    """A recording as record --private marks it: in the run's section four values stand behind the
+    flag, of a byte each in a recording without threads that never ran."""
     parts = []
     for kind, payload in chunks(data):
         if kind in (b"HEAD", b"TAIL", b"RUN "):
             r = Reader(payload)
             host = section(r.section()) if kind == b"HEAD" else b""
             run_of = bytearray(r.section())
-            run_of[-2] = 1
+            run_of[-5] = 1
             payload = host + section(run_of) + r.rest()
         parts.append((kind, payload))
     return recording(parts, data[8])
