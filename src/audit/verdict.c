@@ -131,7 +131,10 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 				     share);
 		else
 			sentence_add(out, "%s is quiet%s: it lost %s %% of its time to hiccups",
-				     lane, v->run.watch ? " as far as the kernel shows" : "",
+				     lane,
+				     view_waits_lost(v) ? " but for waits that were not added up"
+				     : v->run.watch     ? " as far as the kernel shows"
+							: "",
 				     share);
 		format_ns(c->hiccups.max, time, sizeof(time));
 		if (c->hiccups.count)

@@ -38,6 +38,17 @@ static const char *say_never_ran(const struct run *run, char *buf, size_t len)
 	return buf;
 }
 
+static const char *say_waits_lost(uint64_t waits, char *buf, size_t len)
+{
+	char count[32];
+
+	snprintf(buf, len,
+		 "%s wait%s of watched threads for a CPU had no place in the table of those that "
+		 "wait: they are in no sum, and who waited lost more than is said",
+		 format_count(waits, count, sizeof(count)), waits == 1 ? "" : "s");
+	return buf;
+}
+
 uint32_t report_cautions(const struct view *v, struct report_cautions *c)
 {
 	struct report_fact *fact = c->fact;
@@ -60,6 +71,10 @@ uint32_t report_cautions(const struct view *v, struct report_cautions *c)
 		fact[n++] = (struct report_fact){
 			"never ran", say_never_ran(&v->run, c->never_ran, sizeof(c->never_ran)),
 			true};
+	if (view_waits_lost(v))
+		fact[n++] = (struct report_fact){
+			"not added up",
+			say_waits_lost(view_waits_lost(v), c->waits, sizeof(c->waits)), true};
 	return n;
 }
 

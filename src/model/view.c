@@ -316,6 +316,15 @@ bool view_shared(const struct view *v)
 	return !cpus_empty(&both);
 }
 
+uint64_t view_waits_lost(const struct view *v)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		lost += v->cpu[i].waits_lost;
+	return lost;
+}
+
 const char *view_relief(const struct view *v)
 {
 	/* A lane of watched threads is no CPU, and a workload needs the CPUs that it is given. */

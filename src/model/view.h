@@ -321,6 +321,10 @@ void view_cut(struct view *v, uint32_t n);
 	"no CPU was left for culprit itself: it ran on the measured ones, too, and disturbed them"
 bool view_shared(const struct view *v);
 
+/* Waits of watched threads for a CPU that had no place in the table of those that wait, on all
+ * CPUs: whoever waited may have lost more than is said. */
+uint64_t view_waits_lost(const struct view *v);
+
 /* The reason why records are lost; behind it stands view_relief(). */
 #define VIEW_LATE "culprit could not keep up"
 

@@ -259,7 +259,8 @@ struct box_count box_count(const struct cpu *c)
 				  .reported = c->reported,
 				  .reported_ns = c->reported_ns,
 				  .unseen_ns = c->unseen_ns,
-				  .unseen_whole = c->unseen_whole};
+				  .unseen_whole = c->unseen_whole,
+				  .waits_lost = c->waits_lost};
 }
 
 void blackbox_slice(struct blackbox *b, const struct view *v, uint64_t now)

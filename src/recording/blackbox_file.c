@@ -30,6 +30,7 @@ static void narrow_lane(struct cpu *c, const struct box_count *from, uint64_t ea
 	c->reported_ns = now.reported_ns - from->reported_ns;
 	c->unseen_ns = now.unseen_ns - from->unseen_ns;
 	c->unseen_whole = now.unseen_whole - from->unseen_whole;
+	c->waits_lost = now.waits_lost - from->waits_lost;
 	c->unseen_max_ns = c->unseen_ns < c->unseen_max_ns ? c->unseen_ns : c->unseen_max_ns;
 	c->counts = (struct join_counts){0};
 	c->shorts.known = c->closure_known = c->smi_known = c->ran_steal_known = false;

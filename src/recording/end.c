@@ -213,16 +213,22 @@ static void describe_damage(struct recording *r)
 /* Forgets losses, because nobody knows when they were. */
 static void forget_lost(struct view *v)
 {
-	uint64_t lost = 0;
+	uint64_t lost = 0, waits = view_waits_lost(v);
 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		lost += v->cpu[i].hiccups_lost;
-		v->cpu[i].hiccups_lost = v->cpu[i].hiccups_lost_ns = 0;
+		v->cpu[i].hiccups_lost = v->cpu[i].hiccups_lost_ns = v->cpu[i].waits_lost = 0;
 	}
-	if (lost && !v->run.incomplete[0])
+	if (v->run.incomplete[0])
+		return;
+	if (lost)
 		snprintf(v->run.incomplete, sizeof(v->run.incomplete),
 			 "%llu hiccups of the whole were not recorded: some may be of this part",
 			 (unsigned long long)lost);
+	else if (waits)
+		snprintf(v->run.incomplete, sizeof(v->run.incomplete),
+			 "%llu waits of the whole were not added up: some may be of this part",
+			 (unsigned long long)waits);
 }
 
 /* ---- a part of the time ---- */

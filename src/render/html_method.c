@@ -124,8 +124,6 @@ static void write_records(const struct html *h, const struct cpu *c)
 		fprintf(out, VIEW_LATE "; %s", view_relief(h->view));
 		end_row(out);
 	}
-	if (c->waits_lost)
-		zero_row(out, "waits for a CPU that had no place", c->waits_lost);
 	zero_row(out, "join mismatches", c->counts.mismatches);
 	if (c == h->view->cpu && h->view->run.recursion_misses)
 		zero_row(out, "recursion misses", h->view->run.recursion_misses);

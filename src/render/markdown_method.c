@@ -127,9 +127,6 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 		fprintf(out, "* %s: records are lost: " VIEW_LATE "; %s\n",
 			v->run.watch ? code(view_lane(v, i, lane), a) : view_lane(v, i, lane),
 			view_relief(v));
-	if (r->waits_lost)
-		fprintf(out, "* %" PRIu64 " wait%s " REPORT_WAITS "\n", r->waits_lost,
-			r->waits_lost == 1 ? "" : "s");
 	if (v->run.watch) /* see its own chapter */
 		return;
 	if (r->unpaired)

@@ -142,19 +142,6 @@ void text_unread(const struct page *p, uint64_t runs)
 			  runs == 1 ? "" : "s");
 }
 
-void text_waits_lost(const struct page *p, uint64_t waits)
-{
-	struct flow f;
-	char a[32];
-
-	if (!waits)
-		return;
-	flow_start(&f, p->out, p->width, "  ", " ", "    ");
-	flow_add(&f, "%s wait%s", format_count(waits, a, sizeof(a)), waits == 1 ? "" : "s");
-	flow_words(&f, REPORT_WAITS);
-	flow_end(&f);
-}
-
 void text_unpaired(const struct page *p, uint64_t times)
 {
 	struct flow f;
@@ -225,7 +212,6 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 			  format_count(c->hiccups_lost, a, sizeof(a)),
 			  format_ns(c->hiccups_lost_ns, b, sizeof(b)));
 	text_unread(p, c->unread);
-	text_waits_lost(p, c->waits_lost);
 	if (view_threads(p->view))
 		text_thread(p, c, "  ");
 	else if (c->unpaired)

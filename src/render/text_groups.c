@@ -156,7 +156,6 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		sum.hiccups_lost_ns += c->hiccups_lost_ns;
 		sum.unpaired += c->unpaired;
 		sum.unread += c->unread;
-		sum.waits_lost += c->waits_lost;
 		sum.closure_known |= c->closure_known;
 		sum.ended = c->ended;
 	}
@@ -189,7 +188,6 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 			  format_count(sum.hiccups_lost, a, sizeof(a)),
 			  format_ns(sum.hiccups_lost_ns, b, sizeof(b)));
 	text_unread(p, sum.unread);
-	text_waits_lost(p, sum.waits_lost);
 	if (view_threads(p->view))
 		write_thread(p, g);
 	else if (sum.unpaired)

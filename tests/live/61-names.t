@@ -146,7 +146,7 @@ ok(not re.search(rf"  \[[^]]*\] \[({'|'.join(map(str, {heavy, *fakes.values()}))
 for comm, kind, said, path in (("of-a-unit", "unit", UNIT, UNIT),
                                ("of-a-box", "container", f"container {ID[:12]}", CONTAINER)):
     if not root:
-        lib.skip("no hierarchy of control groups can be written", f"whose {comm} is")
+        lib.skip(f"whose {comm} is", "no hierarchy of control groups can be written")
         continue
     rows = sources(report, cpu, kind="thread", name=comm)
     ok(rows and all(r.get("owner", {}).get("kind") == kind and r["owner"]["text"] == said

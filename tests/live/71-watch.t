@@ -763,7 +763,7 @@ ok(not os.path.exists(f"/dev/shm/culprit-{p.pid}"), "and what it left in /dev/sh
 
 # ---- more threads of one set of the table wait than it has places (bpf/wait.bpf.h) ----
 SETS, FIRST, CLONE3 = 2048, 4096, 435
-SHELL = shutil.copy(shutil.which("sh"), os.path.join(place, "crowd"))
+CROWD = shutil.copy(WATCHED, os.path.join(place, "crowd"))
 
 
 def spinner(pid):
@@ -776,7 +776,8 @@ def spinner(pid):
         return child if child > 0 else None
     try:
         os.sched_setaffinity(0, {cpu})
-        os.execv(SHELL, ["crowd", "-c", "while :; do :; done"])
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.execv(CROWD, ["crowd", "calls"])
     finally:
         os._exit(127)
 
@@ -799,11 +800,16 @@ def disperse(pids):
 
 def take_turns(pids):
     until = {pid: cpu_ns(pid) + 2e7 for pid in pids}
-    lib.await_gone(lambda: [pid for pid in pids if cpu_ns(pid) < until[pid]])
+    if lib.await_gone(lambda: [pid for pid in pids if cpu_ns(pid) < until[pid]
+                               and lib.read(f"/proc/{pid}/stat").split()[2] != "Z"]):
+        raise RuntimeError("programs that share a CPU take no turns")
 
 
 def waits_lost(n, *args):
+    """None: no such programs can be made here."""
     pids = crowd(n)
+    if not pids:
+        return None
     try:
         r, _ = watch("--comm", "crowd", *args, meanwhile=lambda: take_turns(pids))
         return sum(c["records"]["waits_lost"] for c in r["cpus"])
@@ -813,8 +819,12 @@ def waits_lost(n, *args):
 
 # One runs and the others wait; who leaves takes a place before who comes gives one back.
 for args in [], ["--sums"]:
-    ok(waits_lost(4, *args) == 0 < waits_lost(6, *args),
-       f"waits that had no place are counted, and no others {args}")
+    what = f"waits that had no place are counted, and no others {args}"
+    few, many = waits_lost(4, *args), waits_lost(6, *args)
+    if None in (few, many):
+        lib.skip(what, "pids that one asks for are not to be had (clone3, set_tid)")
+    else:
+        ok(few == 0 < many, what, few, many)
 
 shutil.rmtree(place)
 is_(lib.await_gone(lib.marked), [], "nothing is left running")

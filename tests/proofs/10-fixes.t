@@ -28,15 +28,16 @@ HEAD = """\
 
 def why_not(told, recipe, booted=None):
     """The reason why this is no proof; "": it is one. booted: what a second boot told."""
-    if "error" in told:
-        return told["error"]
+    for one in (told, booted or {}):
+        if "error" in one:
+            return one["error"]
+        if one and (one["make"][0] or one["died"] is not None):
+            return f"what makes the noise failed: {one['make']} {one['died']}"
     if told["noise"] < recipe.least:
         return f"the noise came {told['noise']} times; there were {told.get('instead')}"
     if recipe.boots:
         if not told["advice"].startswith("boot with " + recipe.boots):
             return "the report does not say: boot with " + recipe.boots
-        if "error" in booted:
-            return booted["error"]
         left = booted["noise"]
         return f"booted so, {left} are left" if left > recipe.left * told["noise"] else ""
     if "again" not in told:

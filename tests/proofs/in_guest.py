@@ -144,6 +144,7 @@ class Noise:
         return window
 
     def end(self):
+        self.told["died"] = self.busy.poll() if self.busy else None
         self.stop()
         self.shell.process.kill()
         self.shell.process.wait()

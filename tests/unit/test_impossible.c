@@ -13,6 +13,7 @@
 #include "../world/chunk.h"
 #include "../world/scene.h"
 #include "recording/codec.h"
+#include "recording/course.h"
 #include "recording/fields.h"
 #include "recording/read.h"
 
@@ -137,6 +138,8 @@ static void test_steal(void **state)
 
 /* Rewrites the last finished recording of the scene with another tail, and one more chunk of events
  * before or behind it. */
+static uint32_t more_type = CHUNK_EVENTS;
+
 static void write_with_tail(const struct view *v, const struct bytes *more, bool behind)
 {
 	struct bytes file = {0}, tail = {0}, was = {0};
@@ -159,13 +162,13 @@ static void write_with_tail(const struct view *v, const struct bytes *more, bool
 	put_file_head(&file, was.at[8], was.at[10]);
 	for (uint32_t i = 0; i < n; i++) {
 		if (chunk[i].type == CHUNK_TAIL && more && !behind)
-			put_chunk(&file, CHUNK_EVENTS, more->at, more->len);
+			put_chunk(&file, more_type, more->at, more->len);
 		if (chunk[i].type == CHUNK_TAIL)
 			put_chunk(&file, CHUNK_TAIL, tail.at, tail.len);
 		else
 			put_chunk(&file, chunk[i].type, chunk[i].payload, chunk[i].len);
 		if (chunk[i].type == CHUNK_TAIL && more && behind)
-			put_chunk(&file, CHUNK_EVENTS, more->at, more->len);
+			put_chunk(&file, more_type, more->at, more->len);
 		free(chunk[i].payload);
 	}
 	f = fopen(path, "w");
@@ -276,6 +279,28 @@ static void test_events(void **state)
 		    "it goes on behind its end");
 }
 
+/* Values over time of a series that the tail has not named. */
+static void test_course(void **state)
+{
+	struct series series = {.course = {.width = 1}};
+	struct cpu cpu = {.series = &series, .nseries = 1};
+	struct bytes courses = {0};
+
+	(void)state;
+	put_number(&courses, 0); /* lane */
+	put_courses(&courses, &cpu);
+	more_type = CHUNK_COURSE;
+	for (int behind = 0; behind < 2; behind++) {
+		begin();
+		end();
+		write_with_tail(&scene.view, &courses, behind);
+		view_free(&scene.view);
+		check_read(NULL, NULL, 1); /* without the tail nobody knows whether they can be */
+	}
+	more_type = CHUNK_EVENTS;
+	free(courses.at);
+}
+
 /* ---- parts ---- */
 
 /* A hiccup belongs to the part that it begins in, and the time up to its end with it. */
@@ -320,7 +345,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overlap), cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_steal),   cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_events),  cmocka_unit_test(test_part),
+		cmocka_unit_test(test_events),  cmocka_unit_test(test_course),
+		cmocka_unit_test(test_part),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);

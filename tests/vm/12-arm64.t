@@ -31,7 +31,7 @@ culprit report /tmp/kept/rec >/tmp/out/text
 culprit audit -f json -o /tmp/out/audit
 culprit audit >/tmp/out/audit.text
 culprit explain H07 H08 H17 K19 K20 I12 \\
-	$(culprit report /tmp/kept/rec | grep -oE '\\b[A-Z][0-9]{2}\\b' | sort -u) \\
+	$(grep -oE '\\[[A-Z][0-9]{2}\\]' /tmp/out/text | tr -d '[]' | sort -u) \\
 	>/tmp/out/explained
 if grep -qw osnoise /sys/kernel/tracing/available_tracers; then
 	culprit osnoise -c 1 -d 60s -f json -o /tmp/out/compare --ready-file /tmp/ready &
@@ -94,6 +94,9 @@ def judge(kernel):
         is_(X86.findall(text), [], f"{name}: no word of x86's in {what}")
     ok("\n  on arm64   " in files["explained"], f"{name}: but what holds on arm64 is there",
        files["explained"])
+    named = set(re.findall(r"\[([A-Z][0-9]{2})\]", files["text"]))
+    is_(named - set(re.findall(r"(?m)^([A-Z][0-9]{2})\b", files["explained"])), set(),
+        f"{name}: each cause that the report names is explained")
     score = files["score"]
     diag(*score.splitlines())
     if "compare" in files:
