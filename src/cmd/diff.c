@@ -46,6 +46,19 @@ static bool passed_over(const struct diff_options *o, const struct diff *d, uint
 	       r->low * d->between > 1;
 }
 
+/* Says of a figure that it may be worse, and that nobody knows. */
+static void say_not_judged(const struct diff_options *o, const struct diff_value *v,
+			   const char *series, const char *figure, const char *name,
+			   const char *first)
+{
+	char a[32];
+
+	say("%s: %s, %s: %s %% more than in %s, and --fail-if-worse %g does not judge it: one "
+	    "value has no interval; to know more, make several recordings of each side in turn",
+	    name, series, figure, format_percent(100 * (v->ratio.value - 1), a, sizeof(a)), first,
+	    o->worse);
+}
+
 /* Says which figures of what a workload measured are worse in a side. True: some are. */
 static bool judge_series(const struct diff_options *o, const struct diff *d, uint32_t k,
 			 const char *name, const char *first)
@@ -57,14 +70,15 @@ static bool judge_series(const struct diff_options *o, const struct diff *d, uin
 		for (int i = 0; i < DIFF_FIGURES; i++) {
 			const struct diff_value *v = &d->series[s].side[k][i];
 
+			escape_text(d->series[s].name, SERIES_NAME, series, sizeof(series));
+			if (diff_value_not_judged(v, o->worse))
+				say_not_judged(o, v, series, diff_figure_name(i), name, first);
 			if (!diff_value_worse_by(v, o->worse))
 				continue;
 			worse = true;
 			say("%s: %s, %s: %s %% more than in %s (ratio %.3g to %.3g): more than "
 			    "--fail-if-worse %g",
-			    name,
-			    escape_text(d->series[s].name, SERIES_NAME, series, sizeof(series)),
-			    diff_figure_name(i),
+			    name, series, diff_figure_name(i),
 			    format_percent(100 * (v->ratio.value - 1), a, sizeof(a)), first,
 			    v->ratio.low, v->ratio.high, o->worse);
 		}

@@ -268,6 +268,11 @@ void diff_free_series(struct diff *d)
 	free(d->series);
 }
 
+bool diff_value_not_judged(const struct diff_value *v, double percent)
+{
+	return v->verdict < 0 && v->ratio.value > 1 + percent / 100;
+}
+
 bool diff_value_worse_by(const struct diff_value *v, double percent)
 {
 	return v->ratio.value > 1 + percent / 100 && v->ratio.low > 1;

@@ -8,8 +8,10 @@
  * means. Else it is made of the two percentiles' own intervals, which are values of the ranks
  * between which the percentile lies by the binomial distribution (W. J. Conover, Practical
  * Nonparametric Statistics, 3.2), put together by Zou and Donner's rule (Statistics in Medicine 27
- * (2008) 1693-1702) and made wider by the factor that two windows may differ by. A maximum has no
- * such ranks: it has an interval only where recordings were made in turn.
+ * (2008) 1693-1702) and made wider by the factor that two windows may differ by. A maximum is one
+ * value: no rank lies above it, and a single stall makes it, or many values beside it (messages
+ * that wait, periods that are late), so that to count those above the other side's maximum tells no
+ * more. It has an interval and a verdict only where recordings were made in turn.
  *
  * Better or worse is what the interval says when it is wide enough to be right for all figures at
  * once 95 times in 100 (Bonferroni), and by 1 % at least, which is what the histograms can tell.
@@ -48,5 +50,9 @@ void diff_free_series(struct diff *d);
 
 /* True when the value is more than `percent` above the first side's, and the interval above 1. */
 bool diff_value_worse_by(const struct diff_value *v, double percent);
+
+/* True when it is as much above, and nothing tells whether that is chance: a maximum of recordings
+ * that were not made in turn. */
+bool diff_value_not_judged(const struct diff_value *v, double percent);
 
 #endif

@@ -4,7 +4,10 @@
  *   latency  count     2,617    5,998
  *            median  40.2 us  34.0 us  0.825   0.544 - 1.25  same
  *            p90      113 us  47.4 us  0.399   0.149 - 1.07  same
+ *            max     5.26 ms   131 ms   24.9      one value
  */
+#include <math.h>
+
 #include "base/escape.h"
 #include "base/table.h"
 #include "base/units.h"
@@ -35,7 +38,7 @@ static void figure_row(const struct page *p, struct table *t, const struct diff_
 		return;
 	if (s->side[1][i].verdict < 0) {
 		table_cell(t, NULL, render_diff_number(s->side[1][i].ratio.value, a, sizeof(a)));
-		table_cell(t, NULL, "-");
+		table_cell(t, NULL, isnan(s->side[1][i].ratio.value) ? "-" : "one value");
 		table_cell(t, NULL, "");
 		return;
 	}

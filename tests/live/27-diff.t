@@ -117,6 +117,11 @@ for path, interval in (short, "1ms"), (long, "8ms"):
 r = culprit("diff", "--between", "1", short, long, "--fail-if-worse", "200")
 ok(r.rc == 2 and re.search(r"delta.*median.*--fail-if-worse 200", r.err),
    "--fail-if-worse of a series' median: status 2, and a line why", r)
+# A maximum of one recording is one value: said, and never judged.
+longer = sum((s["files"][1]["max"]["ratio"]["value"] or 0) > 3
+             for s in json.loads(culprit("diff", short, long, "-f", "json").out)["series"])
+is_([len(re.findall("max: .* does not judge it: one value has no interval", r.err)),
+     re.findall("max: .*ratio", r.err)], [longer, []], "a maximum is not judged")
 r = culprit("diff", "--between", "1", short, short, "--fail-if-worse", "0.1")
 is_([r.rc, r.err], [0, ""], "against itself no series is worse")
 

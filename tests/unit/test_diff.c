@@ -647,6 +647,16 @@ static void test_series(void **state)
 	assert_false(diff_value_worse_by(figure("latency", 1, FIGURE_P50), 150));
 	assert_int_equal(figure("latency", 1, FIGURE_MAX)->verdict, -1);
 	assert_true(isinf(figure("latency", 1, FIGURE_MAX)->ratio.high));
+	/* a hundred times the maximum, and yet one value */
+	hist_add(&b.cpu[0].series[0].hist, 100 * a.cpu[0].series[0].hist.max);
+	diff_free(&d);
+	make();
+	check_near(figure("latency", 1, FIGURE_MAX)->ratio.value, 100, 1);
+	assert_false(diff_value_worse_by(figure("latency", 1, FIGURE_MAX), 10));
+	assert_true(diff_value_not_judged(figure("latency", 1, FIGURE_MAX), 10));
+	assert_false(diff_value_not_judged(figure("latency", 1, FIGURE_MAX), 10000));
+	assert_false(diff_value_not_judged(figure("latency", 1, FIGURE_P999), 10));
+	assert_false(diff_value_not_judged(figure("only here", 1, FIGURE_MAX), 10));
 	assert_int_equal(figure("latency", 1, FIGURE_MAX)->value, b.cpu[0].series[0].hist.max);
 	assert_true(isnan(figure("only here", 1, FIGURE_P50)->ratio.value));
 	assert_int_equal(figure("only here", 1, FIGURE_P50)->verdict, -1);
@@ -681,6 +691,7 @@ static void test_series_in_turn(void **state)
 	assert_true(figure("unsteady", 1, FIGURE_P50)->ratio.low <= 1 &&
 		    figure("unsteady", 1, FIGURE_P50)->ratio.high >= 1);
 	assert_true(figure("faster", 1, FIGURE_MAX)->verdict >= 0);
+	assert_false(diff_value_not_judged(figure("faster", 1, FIGURE_MAX), -50));
 	for (int i = 0; i < 6; i++)
 		view_free(&v[i]);
 }
