@@ -11,7 +11,8 @@
 #include "base/units.h"
 #include "collect/pingpong_way.h"
 
-#define WARM 500 /* messages each way by each method, for learning */
+#define WARM    500 /* messages each way by each method, for learning, while there is time: */
+#define WARM_NS (3 * NSEC_PER_SEC) /* for all methods, but for a FEW messages of each */
 
 struct way {
 	const char *name;
@@ -172,9 +173,11 @@ static int play_all(struct side *s, struct table *t)
 		uint64_t messages = w->learning && o->messages > WARM ? WARM : o->messages;
 
 		s->series = i;
+		s->until = w->learning ? work_tick(w) + WARM_NS / o->nways / w->ns_per_tick : 0;
 		s->raw = o->raw ? o->raw + (2 * i + !s->first) * o->messages : NULL;
 		s->raw_count = o->raw ? &o->raw_count[2 * i + !s->first] : NULL;
 		err = ways[o->way[i]].play(s, messages, &stopped);
+		atomic_fetch_add(&w->spin->shm->steps, 1);
 	}
 	return err;
 }

@@ -17,8 +17,10 @@
 #include "collect/pingpong.h"
 #include "collect/spin.h"
 
-#define STOP  1    /* no stamp is that small */
-#define LOOKS 4096 /* between two checks whether to stop */
+#define STOP   1    /* no stamp is that small, */
+#define ENOUGH 2    /* nor that: the side that begins has learned enough of this way */
+#define FEW    3    /* rounds to learn from where they take long */
+#define LOOKS  4096 /* between two checks whether to stop */
 
 #if defined(__x86_64__)
 #define RELAX() __builtin_ia32_pause()
@@ -49,7 +51,8 @@ struct side {
 	struct box *in, *out;
 	bool first;
 	uint32_t series;
-	uint64_t last; /* the last value read from in->word */
+	uint64_t last;  /* the last value read from in->word */
+	uint64_t until; /* while learning, ticks: then a FEW rounds are enough; 0: not */
 	/* Read before anything lets the other side send: before the last message to it, or its
 	 * arrival. */
 	cursors_t cursors;
@@ -122,7 +125,13 @@ static inline __attribute__((always_inline)) bool throw(
 	return true;
 }
 
-/* receive: returns the stamp; STOP, or 0 when it failed. */
+/* On a busy CPU each message waits for the end of somebody's slice. */
+static inline __attribute__((always_inline)) bool has_learned(const struct side *s, uint64_t rounds)
+{
+	return s->until && rounds >= FEW && read_counter(s->work->spin->counter) > s->until;
+}
+
+/* receive: returns the stamp; STOP or ENOUGH, or 0 when it failed. */
 static inline __attribute__((always_inline)) int play(struct side *s, uint64_t messages,
 						      bool *stopped,
 						      bool (*send)(struct side *, uint64_t),
@@ -133,12 +142,18 @@ static inline __attribute__((always_inline)) int play(struct side *s, uint64_t m
 	for (uint64_t n = 0; n < messages; n++) {
 		uint64_t stamp, now;
 
+		if (s->first && has_learned(s, n)) {
+			*stopped = !send(s, ENOUGH) || receive(s) != ENOUGH;
+			break;
+		}
 		if (s->first && !throw(s, send, stopped))
 			break;
 		stamp = receive(s);
 		now = read_counter(counter);
-		if (stamp <= STOP) {
-			*stopped = true;
+		if (stamp <= ENOUGH) {
+			/* The answer keeps the next way's first message from overtaking this one.
+			 */
+			*stopped = stamp != ENOUGH || !send(s, ENOUGH);
 			break;
 		}
 		note_message(s, stamp, now);

@@ -93,7 +93,9 @@ struct sampler_shm {
 	uint64_t short_busy_min; /* shortest after a short gap */
 	bool smi_known;          /* the CPU counts SMIs and the kernel shows them */
 	uint64_t smi_count;      /* in the window */
-	bool finished;           /* the workload has done all its windows */
+	/* Steps of its learning that are done, where it learns in several. */
+	_Atomic uint32_t steps;
+	bool finished;   /* the workload has done all its windows */
 	uint64_t unread; /* windows that were written over before the workload could take them */
 	bool moved;      /* the kernel took the sampler to another CPU: the window ended there */
 	/* Gaps below the threshold: how many, and how long together. */

@@ -160,14 +160,28 @@ static bool give_up(struct collect *c, uint32_t i)
 	return true;
 }
 
+/* Changes when a sampler gets on with what it learns in several steps. */
+static uint32_t steps(const struct collect *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		n += atomic_load(&c->target[i].shm->steps);
+	return n;
+}
+
 int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
 {
 	uint64_t deadline = now_ns() + limit_ns;
+	uint32_t ready, done = steps(c), before;
 	char name[CALLED_MAX];
-	uint32_t ready;
 
 	do {
 		ready = 0;
+		before = done;
+		done = steps(c);
+		if (done != before)
+			deadline = now_ns() + limit_ns;
 		for (uint32_t i = 0; i < c->ntargets; i++) {
 			struct target *t = &c->target[i];
 			int now = atomic_load(&t->shm->phase);

@@ -127,7 +127,8 @@ void samplers_name(struct collect *c); /* notes their threads, when all are read
 
 /* Each returns 0, or -1 with the reason said. */
 int samplers_start(struct collect *c, const struct collect_options *o); /* forks all */
-/* Waits until all samplers have reached a phase. One whose CPU went offline is not waited for: its
+/* Waits until all samplers have reached a phase, for limit_ns since the last step that one of them
+ * took of its way there. One whose CPU went offline is not waited for: its
  * pid is 0 from then on, and the view says why it has no window. */
 int samplers_await(struct collect *c, int phase, uint64_t limit_ns);
 void samplers_tell(struct collect *c, int phase); /* tells them to begin it */
