@@ -17,12 +17,18 @@ struct {
 
 /* A request that somebody makes. */
 struct request {
-	struct asker_key key;
+	__u32 set;                 /* the key's */
 	__u64 callsite;            /* 0: the stack tells */
 	struct task_struct *wakes; /* the woken thread; NULL: it is no wake-up */
-	__u32 cpu;                 /* the CPU that is asked */
-	struct cpu_state
-		*target; /* state of this CPU; NULL: no target, a watched thread is there */
+	struct cpu_state *home;    /* state of this CPU, when it asks itself; NULL: look for it */
+};
+
+/* The one that makes it. */
+struct asker {
+	const struct task_struct *thread; /* current_thread(); NULL: no thread had a part in it */
+	__u8 context;                     /* RECORD_CONTEXT */
+	__s16 stack;
+	__u64 callsite; /* for who is no thread */
 };
 
 /* State of a target that records what is asked for there; NULL: this is none. */
@@ -46,11 +52,10 @@ static __always_inline bool runs_softirqs(struct task_struct *task)
 }
 
 /* Interrupts and softirqs run on top of any thread: that thread has no part in their requests. */
-static __always_inline void nobody(struct asker_note *a, int context, __u64 function)
+static __always_inline void nobody(struct asker *a, int context, __u64 function)
 {
 	a->context = context;
-	a->tid = 0;
-	__builtin_memset(a->comm, 0, sizeof(a->comm));
+	a->thread = NULL;
 	if (function)
 		a->callsite = function;
 }
@@ -58,8 +63,7 @@ static __always_inline void nobody(struct asker_note *a, int context, __u64 func
 /* A target CPU asks, or a thread on it. A stack takes a microsecond and more there, so none is
  * taken where the context alone tells who asked: the CPU's open interval is known already. */
 static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enum context context,
-						  const struct task_struct *current,
-						  struct task_struct *wakes, struct asker_note *a)
+						  struct task_struct *wakes, struct asker *a)
 {
 	switch (context) {
 	case CONTEXT_NMI:
@@ -76,7 +80,7 @@ static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enu
 			nobody(a, RECORD_BY_SOFTIRQ, 0);
 			return false;
 		}
-		return !came_by_itself(current);
+		return !came_by_itself(a->thread);
 	default:
 		return true;
 	}
@@ -188,62 +192,83 @@ static __always_inline __s32 stack_of(void *ctx, enum context context,
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs) ||
 	    !is_own(context, current, q->wakes))
 		return unwind(ctx);
-	return stack_by_way(ctx, way_here(ctx, current, q->callsite + q->key.set));
+	return stack_by_way(ctx, way_here(ctx, current, q->callsite + q->set));
 }
 
 /* ---- notes ---- */
 
-static __always_inline void name_thread(struct asker_note *a, const struct task_struct *current)
+static __always_inline struct asker asker_of(void *ctx, const struct request *q)
 {
-	__u64 comm[2]; /* for a helper that writes to it: the note itself stays in registers */
+	struct asker a = {.thread = current_thread(), .stack = -1, .callsite = q->callsite};
+	enum context context = context_upon(a.thread);
+	struct cpu_state *c = q->home;
 
-	if (CURRENT_IS_TOLD) {
-		a->tid = current->pid;
-		read_comm(a->comm, current);
+	if (!c)
+		c = context == CONTEXT_NMI ? target_in_nmi() : target();
+	a.context = context & RECORD_CONTEXT;
+	if (!c || needs_stack_on_target(c, context, q->wakes, &a))
+		a.stack = stack_of(ctx, context, a.thread, q);
+	return a;
+}
+
+/* Names the current thread. A stack names the function: the call site's place is then free for the
+ * owner. */
+static __always_inline void name_thread(struct asker_note *to, const struct asker *a,
+					const struct request *q)
+{
+	to->callsite = q->callsite;
+	to->context = a->context;
+	if (!CURRENT_IS_TOLD) {
+		to->tid = (__u32)bpf_get_current_pid_tgid();
+		bpf_get_current_comm(to->comm, sizeof(to->comm));
 		return;
 	}
-	a->tid = (__u32)bpf_get_current_pid_tgid();
-	bpf_get_current_comm(comm, sizeof(comm));
-	__builtin_memcpy(a->comm, comm, sizeof(comm));
-}
-
-/* A stack names the function: the call site's place is then free for the owner. */
-static __always_inline void name_owner(struct asker_note *a, const struct task_struct *current)
-{
-	if (!CURRENT_IS_TOLD || !a->tid || (a->stack < 0 && a->callsite))
+	to->tid = a->thread->pid;
+	read_comm(to->comm, a->thread);
+	if (!to->tid || (a->stack < 0 && q->callsite))
 		return;
-	a->owner = owner_of((struct task_struct *)current);
-	a->context |= RECORD_OWNED;
+	to->owner = owner_of((struct task_struct *)a->thread);
+	to->context = a->context | RECORD_OWNED;
 }
 
-static __always_inline void note(void *ctx, const struct request *q)
+static __always_inline void note(const struct asker_key *key, const struct request *q,
+				 const struct asker *a)
 {
-	const struct task_struct *current = current_thread();
-	enum context context = context_upon(current);
-	struct cpu_state *c = q->target;
-	struct asker_note a;
+	struct asker_note *to = begin_note(key);
 
-	a.cpu = bpf_get_smp_processor_id();
-	/* A CPU that asks itself is looked up already. */
-	if (!c || a.cpu != q->cpu)
-		c = context == CONTEXT_NMI ? target_in_nmi() : target();
-	a.callsite = q->callsite;
-	a.stack = -1;
-	a.context = context & RECORD_CONTEXT;
-	name_thread(&a, current);
-	if (!c || needs_stack_on_target(c, context, current, q->wakes, &a))
-		a.stack = stack_of(ctx, context, current, q);
-	name_owner(&a, current);
-	put_note(&q->key, &a);
+	if (!to)
+		return;
+	to->stack = a->stack;
+	to->cpu = bpf_get_smp_processor_id();
+	to->none = 0;
+	if (a->thread) {
+		name_thread(to, a, q);
+	} else {
+		to->callsite = a->callsite;
+		to->context = a->context;
+		to->tid = 0;
+		__builtin_memset(to->comm, 0, sizeof(to->comm));
+	}
+	end_note(to, key);
+}
+
+static __always_inline void ask(void *ctx, __u32 cpu, __u64 callsite, struct asker_key key)
+{
+	struct request q = {.set = key.set, .callsite = callsite};
+	struct cpu_state *c = asked_target(cpu);
+	struct asker a;
+
+	if (!c)
+		return;
+	q.home = cpu == bpf_get_smp_processor_id() ? c : NULL;
+	a = asker_of(ctx, &q);
+	note(&key, &q, &a);
 }
 
 SEC("?tp_btf/csd_queue_cpu")
 int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *function, void *csd)
 {
-	struct request q = {csd_key(cpu, csd), callsite, NULL, cpu, asked_target(cpu)};
-
-	if (q.target)
-		note(ctx, &q);
+	ask(ctx, cpu, callsite, csd_key(cpu, csd));
 	return 0;
 }
 
@@ -251,11 +276,8 @@ int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *func
 SEC("?tp_btf/ipi_send_cpu")
 int BPF_PROG(ipi_send_cpu, unsigned int cpu, unsigned long callsite, void *callback)
 {
-	struct request q = {resched_key(cpu), callsite, NULL, cpu,
-			    callback ? NULL : asked_target(cpu)};
-
-	if (q.target)
-		note(ctx, &q);
+	if (!callback)
+		ask(ctx, cpu, callsite, resched_key(cpu));
 	return 0;
 }
 
@@ -263,11 +285,7 @@ SEC("?tp_btf/workqueue_queue_work")
 int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq,
 	     struct work_struct *work)
 {
-	__u32 cpu = pwq->pool->cpu;
-	struct request q = {work_key(work), 0, NULL, cpu, asked_target(cpu)};
-
-	if (q.target)
-		note(ctx, &q);
+	ask(ctx, pwq->pool->cpu, 0, work_key(work));
 	return 0;
 }
 
@@ -286,14 +304,25 @@ SEC("?tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
 	__u32 cpu = task->wake_cpu;
-	struct request q = {wake_key(task->pid), 0, task, cpu, asked_target(cpu)};
+	struct cpu_state *c = asked_target(cpu);
+	struct request q = {.wakes = task};
+	struct asker_key key;
+	struct asker a;
 
-	if (!q.target && !(WATCHING && gate && is_watched(task)))
+	if (!c && !(WATCHING && gate && is_watched(task)))
 		return 0;
 	if (!is_asleep(task))
 		return 0;
-	q.key.switches = switches_of(task) | !!task->on_cpu;
-	note(ctx, &q);
+	if (!task)
+		__builtin_unreachable();
+	q.set = wake_key(task->pid).set;
+	q.home = cpu == bpf_get_smp_processor_id() ? c : NULL;
+	a = asker_of(ctx, &q);
+	/* Made late: until here each part would have to be kept. */
+	key = wake_key(task->pid);
+	key.switches = !!task->on_cpu;
+	key.switches |= switches_of(task);
+	note(&key, &q, &a);
 	return 0;
 }
 

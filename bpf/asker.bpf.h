@@ -59,9 +59,9 @@ static __always_inline struct asker_key work_key(const void *work)
 }
 
 /* Threads that began one after the other do not meet. */
-static __always_inline struct asker_key wake_key(int tid)
+static __always_inline struct asker_key wake_key(__u32 tid)
 {
-	return (struct asker_key){tid, 0, (__u32)tid & (WAKES - 1), 0};
+	return (struct asker_key){tid, 0, tid & (WAKES - 1), 0};
 }
 
 /* Twice the times that a thread was switched out, see asker_key. */

@@ -7,6 +7,7 @@
 #define CULPRIT_CONTEXT_BPF_H
 
 #include <bpf/bpf_core_read.h>
+#include "direct_mark.h"
 #include "trace.bpf.h"
 
 /* RECORD_CONTEXT of these is what a request's record says. */
@@ -19,13 +20,28 @@ enum context {
 	CONTEXT_THREAD = RECORD_BY_THREAD,
 };
 
-/* Bytes from a CPU's run queue to its per-CPU variable, by the kernel's type information; 0: this
- * kernel has none of that name. */
-extern const volatile __s32 at_preempt_count; /* x86, except 6.2 to 6.14 */
-extern const volatile __s32 at_pcpu_hot;      /* x86, 6.2 to 6.14 */
+/* Bytes from a CPU's run queue to its preempt count, on x86, by the kernel's type information; 0:
+ * not known. */
+extern const volatile __s64 at_preempt_count;
+/* 1: a program may read at any address, and has been told how (collect/direct.h); 0: a helper does
+ * it, which takes longer. */
+extern const volatile int reads_directly;
 /* Newer kernels (7.3 does, 6.18 does not) keep 8 bits for disabled interrupts below the bits of
  * running interrupts. */
 extern const volatile bool count_is_wide;
+
+/* Marks an arm that kernels without something take. The kernel drops a branch when it is known to
+ * go one way, but only where the other arm is not a part of this one. */
+#define DEAD_END asm volatile("goto +0")
+
+/* Reads at any address of the kernel. The two numbers that stand here are put in place before the
+ * program is loaded (collect/direct.c): a number of a type, and of a function of the kernel's that
+ * makes a pointer to that type. The kernel makes one instruction of it. */
+#define DIRECT(to, address)                                                                        \
+	asm volatile("r1 = %1\n\tr2 = " DIRECT_NUMBER "\n\tcall " DIRECT_NUMBER "\n\t%0 = r0"      \
+		     : "=r"(to)                                                                    \
+		     : "r"(address)                                                                \
+		     : "r0", "r1", "r2", "r3", "r4", "r5")
 
 #define COUNT_SOFTIRQ 0x00000100 /* SOFTIRQ_OFFSET; SOFTIRQ_DISABLE_OFFSET is twice that */
 #define COUNT_IRQ_OLD 0x000f0000
@@ -33,25 +49,33 @@ extern const volatile bool count_is_wide;
 #define COUNT_IRQ     0x0f000000
 #define COUNT_NMI     0x70000000
 
-/* Reads the variable `at` bytes from the run queue; false: not known. */
+/* Reads the count `at` bytes from the run queue; false: not known. */
 static __always_inline bool read_at(__u64 queue, __s64 at, __u32 *count)
 {
-	return queue && !bpf_probe_read_kernel(count, sizeof(*count), (void *)(queue + at));
+	const __u32 *direct;
+	__u32 copy; /* in memory, for the helper alone */
+
+	if (!queue)
+		return false;
+	if (reads_directly) {
+		DIRECT(direct, queue + at);
+		*count = *direct;
+		return true;
+	}
+	if (bpf_probe_read_kernel(&copy, sizeof(copy), (void *)(queue + at)))
+		return false;
+	*count = copy;
+	return true;
 }
 
 /* Uses no kernel symbol, because few kernels export symbols of data: the current thread knows its
  * CPU's run queue, and the count lies at a fixed distance from there. */
 static __always_inline bool read_count(const struct task_struct *task, __u32 *count)
 {
-	__s64 at = at_pcpu_hot;
+	__s64 at = at_preempt_count; /* once: the kernel drops no load of a constant */
 
 	if (at)
-		at += bpf_core_field_offset(struct pcpu_hot, preempt_count);
-	else
-		at = at_preempt_count;
-	if (at)
-		return bpf_core_field_exists(task->se.cfs_rq->rq) &&
-		       read_at((__u64)task->se.cfs_rq->rq, at, count);
+		return read_at((__u64)task->se.cfs_rq->rq, at, count);
 	if (!bpf_core_field_exists(task->thread_info.preempt_count))
 		return false;
 	*count = task->thread_info.preempt_count;
@@ -62,10 +86,14 @@ static __always_inline bool read_count(const struct task_struct *task, __u32 *co
  * 6.2 would then check programs for a thread that is NULL, too, and refuse them. */
 #define CURRENT_IS_TOLD bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
 
-/* The current thread, to read from without a helper call; NULL: CURRENT_IS_TOLD is false. */
+/* The current thread, to read from without a helper call; not to be read from where CURRENT_IS_TOLD
+ * is false, and never NULL. */
 static __always_inline const struct task_struct *current_thread(void)
 {
-	return CURRENT_IS_TOLD ? bpf_get_current_task_btf() : NULL;
+	if (CURRENT_IS_TOLD)
+		return bpf_get_current_task_btf();
+	DEAD_END;
+	return (const struct task_struct *)1;
 }
 
 static __always_inline enum context context_of(__u32 count, __u32 softirq)
@@ -81,8 +109,8 @@ static __always_inline enum context context_of(__u32 count, __u32 softirq)
 	return softirq & COUNT_SOFTIRQ ? CONTEXT_SOFTIRQ : CONTEXT_THREAD;
 }
 
-/* For kernels that do not let the thread be read directly. None of them has pcpu_hot, nor a count
- * of its own for softirqs. */
+/* For kernels that do not let the thread be read directly. None of them has a count of its own for
+ * softirqs. */
 static __always_inline enum context context_by_helpers(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -90,8 +118,7 @@ static __always_inline enum context context_by_helpers(void)
 	__u32 count;
 
 	if (at) {
-		if (!bpf_core_field_exists(task->se.cfs_rq->rq) ||
-		    !read_at((__u64)BPF_CORE_READ(task, se.cfs_rq, rq), at, &count))
+		if (!read_at((__u64)BPF_CORE_READ(task, se.cfs_rq, rq), at, &count))
 			return CONTEXT_UNKNOWN;
 	} else if (bpf_core_field_exists(task->thread_info.preempt_count)) {
 		count = BPF_CORE_READ(task, thread_info.preempt_count);

@@ -22,20 +22,24 @@ struct asker_note {
 	__u32 inside;   /* not 0 while a program writes here: a second gives up; see enter() */
 	__u32 versions; /* odd while it is written */
 	__u32 tid;
+	/* As the second half of the record. */
+	char comm[16];
 	union {
 		__u64 callsite;
 		__u64 owner; /* RECORD_OWNED */
 	};
-	char comm[16];
-	__s32 stack;
+	__s16 stack;
 	__u16 cpu;
+	__u32 none;   /* 0 */
 	__u8 context; /* RECORD_BY_..., RECORD_OWNED */
-	__u8 unused;
+	__u8 unused[3];
 	__u32 switches; /* see asker_key */
-	__u32 unused_too;
 };
 
 _Static_assert(sizeof(struct asker_note) == 64, "a cache line");
+_Static_assert(__builtin_offsetof(struct asker_note, comm) == 24 &&
+		       __builtin_offsetof(struct asker_note, context) == 24 + 32,
+	       "a half of a record, as words");
 
 struct note_set {
 	struct asker_note note[2];
@@ -58,9 +62,14 @@ struct asker_key {
  * verifier. */
 static __always_inline struct note_set *set_at(__u32 index);
 
+/* Sets of requests that take no CPU hold no other ones. */
 static __always_inline bool is_of(const struct asker_note *n, const struct asker_key *key)
 {
-	return *(volatile __u64 *)&n->what == key->what && *(volatile __u32 *)&n->on == key->on;
+	if (*(volatile __u64 *)&n->what != key->what)
+		return false;
+	if (__builtin_constant_p(key->on) && !key->on)
+		return true;
+	return *(volatile __u32 *)&n->on == key->on;
 }
 
 /* True when the thread was not switched out between the note and the key of its arrival. */
@@ -102,10 +111,7 @@ static __always_inline bool take_note(struct cpu_state *c, struct record *r, str
 	order_loads(c);
 	r->flags |= RECORD_ASKED | n->context;
 	r->id = n->tid;
-	r->asker_cpu = n->cpu;
-	r->callsite = n->callsite; /* the owner, if it has one */
-	r->stack = n->stack;
-	__builtin_memcpy(r->name, n->comm, sizeof(r->name));
+	*((struct record_half *)r + 1) = *(const struct record_half *)n->comm;
 	mine = is_of_this_time(n, key) &&
 	       is_of(n, key); /* the note may have become another's since note_of() */
 	order_loads(c);
@@ -142,22 +148,6 @@ static __always_inline void end_note(struct asker_note *n, const struct asker_ke
 	n->what = key->what;
 	store_release(&n->versions, n->versions + 1);
 	leave(&n->inside);
-}
-
-/* Writes a note under this key, of which the caller has set what the key does not say. */
-static __always_inline void put_note(const struct asker_key *key, const struct asker_note *a)
-{
-	struct asker_note *to = begin_note(key);
-
-	if (!to)
-		return;
-	to->tid = a->tid;
-	to->callsite = a->callsite; /* the owner, if it has one */
-	__builtin_memcpy(to->comm, a->comm, sizeof(a->comm));
-	to->stack = a->stack;
-	to->cpu = a->cpu;
-	to->context = a->context;
-	end_note(to, key);
 }
 
 #endif

@@ -103,7 +103,7 @@ static __always_inline void put_tag(struct record *r, __u8 kind, __u8 level, __u
 
 /* Makes the written halves of a record visible to the reader. */
 static __always_inline void publish(struct cpu_state *c, int level, const struct ring_room *room,
-				    __u32 halves)
+				    __u64 halves)
 {
 	c->own.place[level] = ring_next(level, room->place, halves);
 	store_release(&c->head[level], room->head + halves);
@@ -127,7 +127,7 @@ static __always_inline bool say_lost(struct cpu_state *c, int level, __u64 head)
 /* Takes the next place in a level's sequence. The caller fills one or two halves and calls
  * publish(). No record: the ring is full and the place counts as lost; a RECORD_LOST reports the
  * number once there is room again. */
-static __always_inline struct ring_room reserve(struct cpu_state *c, int level, __u32 halves)
+static __always_inline struct ring_room reserve(struct cpu_state *c, int level, __u64 halves)
 {
 	const struct ring_room none = {NULL, 0, 0};
 	__u64 head, used;
@@ -155,12 +155,13 @@ static __always_inline bool put_wide(struct cpu_state *c, int level, struct reco
 	struct record_half *same = &c->own.same[level][record_place(r)];
 	struct ring_room room;
 	struct record *to;
-	__u32 halves = 1;
+	__u64 halves = 1;
 
 	barrier_var(same); /* the address is added up once, see next_half() */
 	if (half->word[0] != same->word[0] || half->word[1] != same->word[1] ||
 	    half->word[2] != same->word[2] || half->word[3] != same->word[3])
 		halves = 2;
+	barrier_var(halves); /* one value stays for later, not three that follow from it */
 	room = reserve(c, level, halves);
 	to = room.record;
 	if (!to)

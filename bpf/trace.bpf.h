@@ -183,9 +183,13 @@ static __always_inline int sum_place(const struct cpu_state *c, int level)
 /* The group of the hierarchy that tells owners (collect/owners.h). */
 static __always_inline struct cgroup *group_of(struct css_set *set, int in)
 {
+	struct cgroup *unified;
+
 	switch (in) {
 	case OWNERS_UNIFIED:
-		return set->dfl_cgrp;
+		unified = set->dfl_cgrp;
+		barrier_var(unified); /* the cases share no load then, whose address is added up */
+		return unified;
 #define OWNERS_BY(name)                                                                            \
 	(bpf_core_enum_value_exists(enum cgroup_subsys_id, name)                                   \
 		 ? set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, name)]->cgroup           \

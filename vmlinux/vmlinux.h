@@ -130,10 +130,6 @@ struct pool_workqueue {
 	struct worker_pool *pool;
 };
 
-struct pcpu_hot {
-	int preempt_count;
-};
-
 /* The entry of a thread into the kernel: its system call (orig_ax, syscallno; below 0: none), the
  * place it came from, and its first arguments. */
 struct pt_regs___x86 {

@@ -116,7 +116,7 @@ bool kernel_function_takes_programs(const struct kernel *k, const char *name)
 {
 	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
 					   {.code = BPF_JMP | BPF_EXIT}};
-	int id = btf__find_by_name_kind(k->btf, name, BTF_KIND_FUNC);
+	int id = kernel_function(k, name);
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY,
 		    .attach_btf_id = id);
 	int fd = id > 0 ? bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, 2, &opts) : -1;
@@ -128,7 +128,7 @@ bool kernel_function_takes_programs(const struct kernel *k, const char *name)
 
 bool kernel_has_member(const struct kernel *k, const char *structure, const char *member)
 {
-	int id = btf__find_by_name_kind(k->btf, structure, BTF_KIND_STRUCT);
+	int id = kernel_structure(k, structure);
 	const struct btf_type *t = id > 0 ? btf__type_by_id(k->btf, id) : NULL;
 
 	for (uint32_t i = 0; t && i < btf_vlen(t); i++)
@@ -152,6 +152,47 @@ int32_t kernel_from_queue(const struct kernel *k, const char *name)
 	uint32_t at = percpu_at(k, name), queue = percpu_at(k, "runqueues");
 
 	return at && queue ? (int32_t)(at - queue) : 0;
+}
+
+/* Bytes from the begin of a structure or union to a member, also of members without a name; -1: it
+ * has none. */
+static int32_t member_at(const struct kernel *k, uint32_t id, const char *name)
+{
+	const struct btf_type *t = btf__type_by_id(k->btf, id);
+
+	for (uint32_t i = 0; t && btf_is_composite(t) && i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const char *its = btf__name_by_offset(k->btf, m->name_off);
+		int32_t at = strcmp(its, name) ? -1 : 0;
+
+		if (!its[0])
+			at = member_at(k, m->type, name);
+		if (at >= 0)
+			return at + (int32_t)(btf_member_bit_offset(t, i) / 8);
+	}
+	return -1;
+}
+
+int kernel_structure(const struct kernel *k, const char *name)
+{
+	return btf__find_by_name_kind(k->btf, name, BTF_KIND_STRUCT);
+}
+
+int kernel_function(const struct kernel *k, const char *name)
+{
+	return btf__find_by_name_kind(k->btf, name, BTF_KIND_FUNC);
+}
+
+int32_t kernel_preempt_count(const struct kernel *k)
+{
+	int32_t hot = kernel_from_queue(k, "pcpu_hot"); /* 6.2 to 6.14 */
+	int type = kernel_structure(k, "pcpu_hot");
+	int32_t at = hot && type > 0 ? member_at(k, type, "preempt_count") : -1;
+
+	if (!kernel_has_member(k, "sched_entity", "cfs_rq") ||
+	    !kernel_has_member(k, "cfs_rq", "rq"))
+		return 0;
+	return at >= 0 ? hot + at : kernel_from_queue(k, "__preempt_count");
 }
 
 /* libbpf cannot probe helpers of tracing programs. */

@@ -35,4 +35,12 @@ bool kernel_tells_current(const struct kernel *k);
 /* Bytes from a CPU's run queue to its per-CPU variable of this name; 0: not known. */
 int32_t kernel_from_queue(const struct kernel *k, const char *name);
 
+/* As kernel_from_queue(), to the count of what keeps the running thread on its CPU, where it is
+ * such a variable (x86) and programs find the run queue of a thread. */
+int32_t kernel_preempt_count(const struct kernel *k);
+
+/* Numbers among the kernel's types: of a structure, and of a function; below 0: none. */
+int kernel_structure(const struct kernel *k, const char *name);
+int kernel_function(const struct kernel *k, const char *name);
+
 #endif

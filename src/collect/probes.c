@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/chosen.h"
+#include "collect/direct.h"
 #include "collect/hook.h"
 #include "collect/host.h"
 #include "collect/irq_vectors.h"
@@ -101,8 +102,8 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 
 static void find_context(struct probes *p, const struct kernel *k)
 {
-	p->skel->rodata->at_preempt_count = kernel_from_queue(k, "__preempt_count");
-	p->skel->rodata->at_pcpu_hot = kernel_from_queue(k, "pcpu_hot");
+	p->skel->rodata->at_preempt_count = kernel_preempt_count(k);
+	p->skel->rodata->reads_directly = direct_reads(p->skel->obj, k);
 	p->skel->rodata->count_is_wide = kernel_from_queue(k, "local_interrupt_disable_state");
 }
 

@@ -13,7 +13,14 @@ static __always_inline struct note_set *set_at(__u32 index)
 
 void order_put_note(const struct asker_key *key, const struct asker_note *a)
 {
-	put_note(key, a);
+	struct asker_note *to = begin_note(key);
+
+	if (!to)
+		return;
+	to->tid = a->tid;
+	*(struct record_half *)to->comm = *(const struct record_half *)a->comm;
+	to->context = a->context;
+	end_note(to, key);
 }
 
 bool order_take_note(struct cpu_state *c, struct record *r, const struct asker_key *key)

@@ -140,7 +140,7 @@ static void begin(void (*writer)(void), void (*reader)(void))
 		.reset = reset,
 		.run = {writer, reader},
 		.is_bad = is_bad,
-		.data = {(uint8_t *)&order_notes.note[0].callsite, &order_notes.note[0].unused}};
+		.data = {(uint8_t *)&order_notes.note[0].comm, order_notes.note[0].unused}};
 	reset();
 }
 

@@ -25,19 +25,19 @@ SHIFT = 3  # an instruction takes 8 ns: so a second of the guest is short
 # Noise of tests/vm/noise.c, the records that it makes, and the instructions that they may add. A
 # wake-up's depend on which second halves stand in the same place (bpf/state.h: record_place).
 KINDS = {
-    "switch": ("thread", 388),
-    "wake": ("thread, and who woke it", 1130),
+    "switch": ("thread", 385),
+    "wake": ("thread, and who woke it", 850),
     "softirq": ("softirq", 408),
     "timer": ("vector, and its function", 614),
-    "call": ("vector, its function, and who asked: on both CPUs", 1500),
+    "call": ("vector, its function, and who asked: on both CPUs", 1390),
 }
 # Programs where somebody asks by a way that is known (bpf/asker.bpf.c): no stack is unwound.
-ASKERS = {"sched_waking": 640, "ipi_send_cpu": 620}
+ASKERS = {"sched_waking": 510, "ipi_send_cpu": 505}
 # While threads are watched: what records and sums add, at most, and how many events each noise is.
 # The kernel reads the clock and goes to the programs for both: the floor above.
 WATCHED = {
     "switch": (870, 700, 24 * 9 * 2),
-    "wake": (2150, 930, 24 * 9 * 2),
+    "wake": (2030, 930, 24 * 9 * 2),
     "softirq": (460, 550, 1000 + 24 * 9),
     "timer": (990, 790, 24 * 7),
 }
@@ -132,6 +132,7 @@ for kind, (records, bound) in KINDS.items():
     # Less than a tenth of what it was: nothing was recorded.
     ok(bound / 10 < adds["culprit"] <= bound,
        f"{kind}: a record adds no more instructions than it did", adds, bound)
+    ok(adds["culprit"] < adds["ftrace"] / 2, f"{kind}: fewer than half of what ftrace adds", adds)
 if LONG:
     diag("watched:      records     sums           with the reader")
     for kind, (*bounds, events) in WATCHED.items():
