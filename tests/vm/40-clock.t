@@ -35,10 +35,10 @@ LONG=1 tests/live/67-clock.t ptp >/tmp/out/with
 
 kernel, = need(KERNEL)
 try:
-    driver = lab.module(kernel, "e1000e")
+    driver = lab.modules(kernel, "e1000e")
 except lab.Failed as why:
     skip_all(str(why), required=True)
-rc, out, err, text = run(kernel, JOB, devices=["e1000e,romfile="], files={"/e1000e.ko": driver},
+rc, out, err, text = run(kernel, JOB, devices=["e1000e,romfile="], files=driver,
                          counted=2)
 ok(rc == 0 and text["rc"].strip() == "0", "the job ends well in the guest", rc, out, err, text)
 
