@@ -348,6 +348,12 @@ $(HELPERS): $(O)/%: tests/live/%.c src/culprit.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
 
+# A virtual machine of known exits, of x86 alone.
+VCPU	:= $(if $(filter x86_64,$(ARCH)),$(O)/vcpu)
+$(O)/vcpu: tests/vm/vcpu.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $< -pthread
+
 # Debian 12's cmocka does not have the names that its successors want.
 $(O)/tests/unit/%.o: ALL_CFLAGS += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
@@ -368,7 +374,7 @@ check: $(O)/.setup-check ## install what is missing, build with -Werror, run all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
-unit-tests: $(UNIT) $(O)/noise $(HELPERS) $(O)/tests/unit/report_files $(O)/golden \
+unit-tests: $(UNIT) $(O)/noise $(VCPU) $(HELPERS) $(O)/tests/unit/report_files $(O)/golden \
 	$(O)/golden_machines
 
 # The recordings whose reports are kept in tests/golden.

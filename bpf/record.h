@@ -37,6 +37,8 @@
  *            (model/watch.h) only
  *   SYSCALL  a system call of a watched thread, on request: id = its number; ends where the thread
  *            is switched out
+ *   EXIT     a virtual CPU was out of its guest, and the guest wanted to run: id = EXIT_ID. Ends
+ *            where its thread is switched out; the piece that follows has the same id
  *   THROTTLED  a watched thread was ready, and its quota was used up: id = tid. Made by the watch
  *            stage
  *   LOST     in a ring only: `id` records had no room here
@@ -55,7 +57,8 @@
 	INSTANT(WATCH, 11)                                                                         \
 	INTERVAL(SYSCALL, 12)                                                                      \
 	INSTANT(LOST, 13)                                                                          \
-	INTERVAL(THROTTLED, 14)
+	INTERVAL(THROTTLED, 14)                                                                    \
+	INTERVAL(EXIT, 15)
 
 enum record_kind {
 #define ROW(name, number) RECORD_##name = number,
@@ -78,7 +81,22 @@ enum watch_kind {
 	WATCH_MOVED = 7,
 	/* Precedes the end of a wait: the quota was used up from start_ns to `arg`. */
 	WATCH_THROTTLED = 8,
+	/* Had the CPU since start_ns while the guest whose CPU it is waited for an interrupt; `arg`
+	 * halts began there: 1, or 0. */
+	WATCH_HALTED = 9,
 };
+
+/* The reason for which a virtual CPU left its guest, as the kernel's tracepoint kvm_exit tells: the
+ * instruction set that KVM uses (KVM_ISA_VMX, KVM_ISA_SVM), and its number there. SVM has one
+ * number for reads and writes of a model-specific register. */
+enum exit_isa { EXIT_VMX = 1, EXIT_SVM = 2 };
+#define EXIT_REASON(id)      ((id)&0x7fff)
+#define EXIT_ISA(id)         ((id) >> 16)
+#define EXIT_ID(isa, reason) ((__u32)(isa) << 16 | EXIT_REASON(reason))
+#define EXIT_WRITES          0x8000
+#define EXIT_SVM_MSR         EXIT_ID(EXIT_SVM, 0x7c)
+/* The guest waits for an interrupt. */
+#define EXIT_HALTS(id) ((id) == EXIT_ID(EXIT_VMX, 12) || (id) == EXIT_ID(EXIT_SVM, 0x78))
 
 /* The meaning of a mark. With RECORD_ASKED the record's name, id, asker_cpu, callsite and stack say
  * who asked. */
@@ -149,7 +167,8 @@ enum tlb_reason {
 };
 
 /* flags */
-/* A piece of a softirq that was preempted (PREEMPT_RT); the next piece follows. */
+/* A piece of a softirq that was preempted (PREEMPT_RT), or of RECORD_EXIT; the next one follows.
+ */
 #define RECORD_PART 1
 /* RECORD_THREAD: left in the middle of its work, and goes on with the same work. Not of workers of
  * kernels whose workers tell what they do: a MARK_WORK where they begin says what they go on with.

@@ -107,6 +107,10 @@ struct tick {
 };
 #define TICKS 32 /* runs between two visits of the sampler, at most */
 
+/* Work of a virtual CPU while it is out of its guest (vcpu.bpf.h). */
+enum exit_state { EXIT_WORKS, EXIT_HALTED, EXIT_HALTED_ON /* not since the exit */ };
+enum exit_field { EXIT_FIELD_REASON, EXIT_FIELD_ISA, EXIT_FIELD_INFO1, EXIT_FIELDS };
+
 /* State that only the probes read and write. */
 struct probe_state {
 	__u64 mark[LEVELS];   /* function that the open interval of this level runs, 0: not known */
@@ -128,6 +132,7 @@ struct probe_state {
 	__u64 waits_lost;                  /* see wait_new(); any CPU adds to it */
 	__u64 active_since;                /* when `active` was last raised from 0 */
 	struct record_open syscall, fault; /* those of the running thread; fault: id = error code */
+	struct record_open exit;           /* from its guest: enum exit_state */
 	struct record_half same[LEVEL_NMI][SAME_PLACES]; /* see record_place() */
 	struct sum_state sums;
 };
@@ -184,7 +189,7 @@ _Static_assert(LEVELS * sizeof(__u32) == 16, "one load");
  * pages. */
 _Static_assert(sizeof(struct record_open) == 16, "no padding");
 _Static_assert(__builtin_offsetof(struct probe_state, preempted) == 80, "no padding");
-_Static_assert(__builtin_offsetof(struct probe_state, same) == 192, "no padding");
+_Static_assert(__builtin_offsetof(struct probe_state, same) == 208, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, thread) == 24, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, head) == 96, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, khz_changes) == 176, "no padding");

@@ -2,6 +2,7 @@
 /* The variables and the maps that all probe files share, and the licence that the kernel asks for.
  */
 #include "context.bpf.h"
+#include "vcpu.bpf.h"
 
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {};
 const volatile int irqs_are_vectors = 0;
@@ -14,7 +15,8 @@ volatile __u32 watch_groups_epoch = 0, watch_groups_fence = 0;
 struct watch_processes watch_processes SEC(".maps");
 struct watch_threads watch_threads SEC(".maps");
 struct watch_groups watch_groups SEC(".maps");
-const volatile int current_known = 0;
+const volatile int current_known = 0, exits_known = 0;
+struct vcpu_exits vcpu_exits SEC(".maps");
 const volatile int summing = SUMS_NONE;
 const volatile __u8 highest_bit[256] = HIGHEST_BITS;
 struct cpu_sums cpu_sums SEC(".maps");

@@ -73,6 +73,8 @@ extern struct cpu_states_apart cpu_states_apart SEC(".maps");
 /* 1: programs may ask for the current thread (since 5.11) */
 extern const volatile int current_known;
 
+extern const volatile int exits_known; /* 1: kvm tells when a guest is left, and entered */
+
 /* Two loads: a helper call takes as long as all else in a record. */
 static __always_inline void read_comm(char *to, const struct task_struct *task)
 {
@@ -312,9 +314,12 @@ static __always_inline struct cpu_state *target(void)
 	return !c->own.seen && watch_find(c) ? c : NULL;
 }
 
-/* True when it runs inside an interval of a lower level, or of its own level. */
+/* True when it runs inside an interval of a lower level, or of its own level; or while a guest is
+ * left, whose interval holds it. */
 static __always_inline bool is_inner(const struct cpu_state *c, int level)
 {
+	if (exits_known && level != LEVEL_THREAD && c->own.exit.start_ns)
+		return true;
 	if (level == LEVEL_NMI)
 		return c->irq[0].start_ns || c->softirq.start_ns;
 	return level == LEVEL_IRQ && (c->irq[1].start_ns || c->softirq.start_ns);

@@ -6,6 +6,7 @@
 #include "wait.bpf.h"
 #include "quota.bpf.h"
 #include "due.bpf.h"
+#include "vcpu.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -137,16 +138,19 @@ static __always_inline struct party party_to_add(struct party p)
 static __always_inline void goes(struct cpu_state *c, struct party p, bool preempt, __u64 since,
 				 __u64 now)
 {
+	bool sleeps = !preempt && state_of(p.task);
+
 	if (c->own.syscall.start_ns) {
 		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, 0, c->own.syscall.start_ns,
 		     now);
 		c->own.syscall.start_ns = 0;
 	}
 	c->own.fault.start_ns = 0; /* sleeps inside the fault */
+	exit_leaves(c, p.tid, sleeps, now);
 	watch_say(c, WATCH_OUT, p, OWNER_PROCESS(p.owner), since, now);
 	c->own.here = 0;
 	/* A thread that waits here from now on counts on. */
-	if ((!preempt && state_of(p.task)) ||
+	if (sleeps ||
 	    !put_wait(c, p.task, p.tid, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now))
 		deactivate(c, now);
 }
@@ -155,7 +159,7 @@ static __always_inline void goes(struct cpu_state *c, struct party p, bool preem
 static __always_inline void is_gone(struct cpu_state *c, __u64 now)
 {
 	put_narrow(c, LEVEL_THREAD, RECORD_WATCH, WATCH_GONE, 0, c->own.here, 0, now, now);
-	c->own.syscall.start_ns = c->own.fault.start_ns = 0;
+	c->own.syscall.start_ns = c->own.fault.start_ns = c->own.exit.start_ns = 0;
 	c->own.here = 0;
 	deactivate(c, now);
 }
@@ -230,6 +234,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		sum_begin(c, SUM_THREAD);
 	if (is_watched(next)) {
 		comes(c, come, now);
+		exit_returns(c, come.tid, now);
 		return 0;
 	}
 	if (watch_comms || watch_vcpus || watch_in_groups)

@@ -146,6 +146,10 @@ static int check(struct options *o, const struct host *host)
 	if (!cpus_empty(&absent))
 		return complain("CPU %s does not exist or is offline: give others with -c",
 				cpus_format(&absent, list, sizeof(list)));
+	if (o->threads.vcpus[0] && o->threads.syscalls)
+		return complain(
+			"--syscalls says nothing of a virtual CPU (--vcpus), which runs its "
+			"guest inside one system call: leave one of the two out");
 	if (check_sums(o) || measure_may_trace(""))
 		return -1;
 	if (watch_threads_check(&o->threads))

@@ -2,7 +2,11 @@
 #include "collect/hook.h"
 
 #include <bpf/libbpf.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "collect/host.h"
+#include "collect/tracepoint.h"
 
 /* Number of arguments that the programs read, where it is more than one. */
 static int args_needed(const char *name)
@@ -29,7 +33,7 @@ static int args_needed(const char *name)
 
 const char *hook_place(const struct bpf_program *prog)
 {
-	const char *slash = strchr(bpf_program__section_name(prog), '/');
+	const char *slash = strrchr(bpf_program__section_name(prog), '/');
 
 	return slash ? slash + 1 : "";
 }
@@ -46,13 +50,57 @@ bool hook_is_ticker(const struct bpf_program *prog)
 	return !strcmp(bpf_program__section_name(prog), "syscall");
 }
 
+bool hook_is_kvm(const struct bpf_program *prog)
+{
+	return !strncmp(hook_place(prog), "kvm_", strlen("kvm_"));
+}
+
+int hook_exit_fields(int at[EXIT_FIELDS])
+{
+	static const struct {
+		const char *name;
+		uint32_t size;
+	} fields[EXIT_FIELDS] = {[EXIT_FIELD_REASON] = {"exit_reason", 4},
+				 [EXIT_FIELD_ISA] = {"isa", 4},
+				 [EXIT_FIELD_INFO1] = {"info1", 8}};
+
+	for (int i = 0; i < EXIT_FIELDS; i++) {
+		at[i] = tracepoint_field("kvm/kvm_exit", fields[i].name, fields[i].size);
+		if (at[i] < 0)
+			return at[i];
+	}
+	return 0;
+}
+
+static bool kvm_tells(const char *name)
+{
+	char tracepoint[64];
+	int at[EXIT_FIELDS];
+
+	snprintf(tracepoint, sizeof(tracepoint), "kvm/%s", name);
+	return tracepoint_field(tracepoint, "common_pid", TRACEPOINT_FIELD_ANY) >= 0 &&
+	       !hook_exit_fields(at);
+}
+
 bool hook_exists(const struct bpf_program *prog, const struct kernel *k)
 {
 	const char *name = hook_place(prog);
 
 	if (hook_is_ticker(prog)) /* loading it tells */
 		return true;
+	if (hook_is_kvm(prog))
+		return kvm_tells(name);
 	if (hook_is_function(prog))
 		return kernel_function_takes_programs(k, name);
 	return kernel_tracepoint_args(k, name) >= args_needed(name);
+}
+
+enum hook_state hook_state(const struct bpf_program *prog, const struct kernel *k)
+{
+	char missing[64];
+
+	host_missing_caps(missing, sizeof(missing));
+	if (missing[0] && (hook_is_function(prog) || hook_is_kvm(prog)))
+		return HOOK_NOT_KNOWN;
+	return hook_exists(prog, k) ? HOOK_THERE : HOOK_ABSENT;
 }

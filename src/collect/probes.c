@@ -35,6 +35,7 @@ struct probes {
 	uint32_t nlinks;
 	char *missing[PROBES_MAX + 1];
 	uint32_t nmissing;
+	bool exits;    /* see probes_exits() */
 	char why[256]; /* libbpf's last complaint */
 };
 
@@ -61,21 +62,16 @@ int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state
 	struct culprit_bpf *skel;
 	struct bpf_program *prog;
 	struct kernel *k;
-	char missing[64];
 	int err = kernel_read(&k);
 
 	if (err)
 		return err;
-	host_missing_caps(missing, sizeof(missing));
 	skel = culprit_bpf__open();
 	bpf_object__for_each_program(prog, skel ? skel->obj : NULL)
 	{
 		if (irq_vectors_replace(hook_place(prog)) || hook_is_ticker(prog))
 			continue;
-		tell(ctx, hook_place(prog),
-		     hook_is_function(prog) && missing[0] ? HOOK_NOT_KNOWN
-		     : hook_exists(prog, k)               ? HOOK_THERE
-							  : HOOK_ABSENT);
+		tell(ctx, hook_place(prog), hook_state(prog, k));
 	}
 	err = skel ? 0 : -errno;
 	culprit_bpf__destroy(skel);
@@ -105,6 +101,17 @@ static void find_context(struct probes *p, const struct kernel *k)
 	p->skel->rodata->at_preempt_count = kernel_preempt_count(k);
 	p->skel->rodata->reads_directly = direct_reads(p->skel->obj, k);
 	p->skel->rodata->count_is_wide = kernel_from_queue(k, "local_interrupt_disable_state");
+}
+
+static void find_exits(struct probes *p)
+{
+	const struct bpf_program *exit = p->skel->progs.watch_exit;
+	int at[EXIT_FIELDS] = {0};
+
+	p->exits = programs_tell_exits(exit, p->skel->progs.watch_entry, &p->wanted, at);
+	bpf_map__set_autocreate(p->skel->maps.vcpu_exits, p->exits);
+	p->skel->rodata->exits_known = p->exits;
+	memcpy((void *)p->skel->rodata->at_exit, at, sizeof(at));
 }
 
 static void find_irq_vectors(struct probes *p)
@@ -218,6 +225,7 @@ static int load_for(struct probes *p, const struct kernel *k)
 	choose_threads(p, k);
 	choose_programs(p, k);
 	find_context(p, k);
+	find_exits(p);
 	find_irq_vectors(p);
 	p->skel->rodata->owners_in = owners_hierarchy()->in;
 	p->skel->rodata->owners_hierarchy = owners_hierarchy()->id;
@@ -371,21 +379,14 @@ int probes_watched(const struct probes *p, bool threads)
 	return bpf_map__fd(threads ? p->skel->maps.watch_threads : p->skel->maps.watch_processes);
 }
 
+bool probes_exits(const struct probes *p)
+{
+	return p->exits;
+}
+
 uint64_t probes_recursion_misses(const struct probes *p)
 {
-	struct bpf_program *prog;
-	uint64_t misses = 0;
-
-	bpf_object__for_each_program(prog, p->skel->obj)
-	{
-		struct bpf_prog_info info = {};
-		__u32 len = sizeof(info);
-
-		if (bpf_program__autoload(prog) &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-			misses += info.recursion_misses;
-	}
-	return misses;
+	return programs_misses(p->skel->obj);
 }
 
 int probes_map(const struct probes *p, enum probes_map map)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include "model/view.h"
 #include "choice.h"
+#include "collect/hook.h"
 #include "collect/workload.h"
 #include "state.h"
 
@@ -81,8 +82,10 @@ void probes_not_observed(const struct probes *p, struct view *v);
 /* Tells of each place that programs attach to, some of them twice, whether this kernel has it.
  * Without the right to load programs functions are NOT_KNOWN. Attaches nothing. 0, or -errno: the
  * kernel's types cannot be read. */
-enum hook_state { HOOK_ABSENT, HOOK_THERE, HOOK_NOT_KNOWN };
 int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state), void *ctx);
+
+/* True when records tell why virtual CPUs leave their guests; known from probes_load() on. */
+bool probes_exits(const struct probes *p);
 
 /* Maps, open until close: char[GROUP_PATH] of the control groups that were made since the programs
  * were attached, by uint32_t number; uint64_t[STACK_FRAMES] of the stacks that records name, by

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/programs.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
 
@@ -38,6 +39,8 @@ bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,
 		return !watch;
 	if (p->watched->sums && is_for_records(name))
 		return false;
+	if (hook_is_kvm(prog))
+		return p->watched->vcpus[0] && !p->watched->sums;
 	if (!strncmp(name, "watch_fault", strlen("watch_fault")))
 		return p->watched->faults;
 	if (!strncmp(name, "watch_comm_", strlen("watch_comm_")))
@@ -55,6 +58,37 @@ static const bool is_x86 =
 #else
 	false;
 #endif
+
+bool programs_tell_exits(const struct bpf_program *exit, const struct bpf_program *entry,
+			 const struct wanted *p, int at[EXIT_FIELDS])
+{
+	bool wanted = p->watched && p->watched->vcpus[0] && !p->watched->sums;
+	bool told = wanted && bpf_program__autoload(exit) && bpf_program__autoload(entry) &&
+		    !hook_exit_fields(at);
+
+	if (wanted && !told)
+		say("this kernel has no tracepoints of kvm (its module is not loaded, or tracefs "
+		    "cannot be read): why virtual CPUs leave their guests, and when these have "
+		    "halted, is not observed");
+	return told;
+}
+
+uint64_t programs_misses(const struct bpf_object *object)
+{
+	struct bpf_program *prog;
+	uint64_t misses = 0;
+
+	bpf_object__for_each_program(prog, object)
+	{
+		struct bpf_prog_info info = {};
+		__u32 len = sizeof(info);
+
+		if (bpf_program__autoload(prog) &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			misses += info.recursion_misses;
+	}
+	return misses;
+}
 
 int program_complain(int err, const struct wanted *p, const char *why)
 {

@@ -4,6 +4,7 @@
 #define CULPRIT_COLLECT_PROGRAMS_H
 
 #include <bpf/libbpf.h>
+#include "collect/hook.h"
 #include "collect/kernel.h"
 #include "collect/probes.h"
 
@@ -16,6 +17,14 @@ struct wanted {
 /* The sampler's programs and those that watch threads replace each other. */
 bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,
 		       const struct kernel *k);
+
+/* True when the kernel tells why virtual CPUs leave their guests, and these programs, chosen, read
+ * that: writes where (hook_exit_fields). False where nobody wants it, or with the reason said. */
+bool programs_tell_exits(const struct bpf_program *exit, const struct bpf_program *entry,
+			 const struct wanted *p, int at[EXIT_FIELDS]);
+
+/* See probes_recursion_misses(). */
+uint64_t programs_misses(const struct bpf_object *object);
 
 /* Says why the kernel did not load them. why: libbpf's complaint. Returns -1. */
 int program_complain(int err, const struct wanted *p, const char *why);

@@ -120,6 +120,7 @@ static int open_all(struct live_watch *w)
 		if (!(w->rings[i] = rings_new(probes_state(w->probes, i))))
 			return complain("out of memory");
 	probes_not_observed(w->probes, w->view);
+	w->view->run.exits = probes_exits(w->probes);
 	w->names = live_names_new(w->probes, w->options.by, w->options.commands);
 	if (!w->names)
 		return complain("out of memory");

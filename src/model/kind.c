@@ -61,7 +61,7 @@ KIND(FAULT, 8, 6) = {
 	.book = "fault",
 };
 
-KIND(SYSCALL, 116, 1) = {
+KIND(SYSCALL, 68, 1) = {
 	.name = "syscall",
 	.noun = "%s",
 	.cause = "F08",
@@ -71,6 +71,12 @@ KIND(THROTTLED, 8, 10) = {
 	.name = "throttled",
 	.noun = "a CPU quota that is used up",
 	.cause = "T09",
+};
+
+KIND(EXIT, 48, 12) = {
+	.name = "exit",
+	.noun = "%s",
+	.cause = "H21",
 };
 
 KIND(HOST, 64, 11) = {

@@ -361,6 +361,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 	case RECORD_NMI:
 	case RECORD_SYSCALL:
 	case RECORD_THROTTLED:
+	case RECORD_EXIT:
 		enclose(n, r, start, end);
 		break;
 	case RECORD_TICK: /* taken by the join */

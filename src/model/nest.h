@@ -53,8 +53,9 @@ struct spot {
 
 /* By whom a watched thread lost time: FOREIGN by threads of another process that are in another
  * cgroup (unit, container), or where both are in none; OWN by other threads of its own, and on
- * request by its own system calls and page faults; THROTTLED by a used-up quota of its group;
- * KERNEL by interrupts, kernel threads and the idle thread. */
+ * request by its own system calls and page faults, and as a virtual CPU by what its guest does;
+ * THROTTLED by a used-up quota of its group; KERNEL by interrupts, kernel threads and the idle
+ * thread. */
 enum whose { WHOSE_FOREIGN, WHOSE_OWN, WHOSE_THROTTLED, WHOSE_KERNEL, WHOSE };
 const char *whose_name(enum whose whose); /* "foreign" */
 

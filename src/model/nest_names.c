@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "model/exit.h"
 
 #define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
 
@@ -148,6 +149,7 @@ static uint32_t vector_source(struct nest *n, const struct record *r, const char
 uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol, enum own_word word)
 {
 	const char *function = word ? word_text(word) : symbol;
+	char name[EXIT_NAME];
 
 	switch (record_source(r->kind)) {
 	case SOURCE_IRQ:
@@ -166,6 +168,9 @@ uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
 		return syscall_source(n, r->id);
 	case SOURCE_THROTTLED:
 		return find(n, SOURCE_THROTTLED, 0, "CPU quota", NULL);
+	case SOURCE_EXIT:
+		return sources_find(n->sources, SOURCE_EXIT, 0,
+				    exit_name(r->id, name, sizeof(name)), NULL);
 	case SOURCE_HOST:
 	case SOURCE_LOST:
 	case SOURCE_OUTSIDE:
@@ -244,6 +249,8 @@ enum whose nest_whose(const struct record *r)
 		return WHOSE_OWN;
 	case RECORD_THROTTLED:
 		return WHOSE_THROTTLED;
+	case RECORD_EXIT:
+		return exit_is_hosts(r->id) ? WHOSE_KERNEL : WHOSE_OWN;
 	default:
 		return WHOSE_KERNEL;
 	}

@@ -131,6 +131,17 @@ static void note_whose(const struct view *v, const struct cpu *c, FILE *out)
 	fprintf(out, " not known %s\n", format_ns(unknown, text, sizeof(text)));
 }
 
+static void note_halts(const struct view *v, const struct cpu *c, FILE *out)
+{
+	char a[32], b[32];
+
+	if (!v->run.exits || !c->tid)
+		return;
+	fprintf(out, "its guest halted %s time%s, %s in all: no loss\n",
+		format_count(c->halts, a, sizeof(a)), plural(c->halts),
+		format_ns(c->halted_ns, b, sizeof(b)));
+}
+
 char *report_thread_notes(const struct view *v, const struct cpu *c)
 {
 	char *text = NULL, a[32];
@@ -155,6 +166,7 @@ char *report_thread_notes(const struct view *v, const struct cpu *c)
 		note_woken(c, out);
 	if (view_thread_known(v)) {
 		note_waits(c, out);
+		note_halts(v, c, out);
 		note_places(c, out);
 		note_steal(v, c, out);
 	}

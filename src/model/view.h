@@ -114,6 +114,9 @@ struct cpu {
 	 * begun before the window, or unseen, when it first ran; those that were not over when the
 	 * window ended, and how long the longest of these had lasted then. */
 	uint64_t waits_before, waits_beyond, waits_beyond_ns;
+	/* A virtual CPU's (run.exits): halts of its guest that began; their time, and
+	 * the part of that on a CPU, which observed_ns has. */
+	uint64_t halts, halted_ns, halted_here_ns;
 	/* Hiccups that the thread reported itself: how many, their time, how much of that nothing
 	 * explains, in all and of one of them at most, and how many of them hold no interval. */
 	uint64_t reported, reported_ns, unseen_ns, unseen_max_ns, unseen_whole;
@@ -185,6 +188,7 @@ struct run {
 	bool watch;          /* threads were watched: a lane is a thread */
 	bool sums;           /* the probes added up: a lane is a CPU all the same (sums.h) */
 	bool whose;          /* records tell the owners of the threads before it */
+	bool exits;          /* records tell when the threads, virtual CPUs, are out of guests */
 	/* hiccups are a workload's slow operations, not gaps of the spin loop */
 	bool windows;
 	char label[64]; /* label from the user; any bytes; "": none */

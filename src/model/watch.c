@@ -132,8 +132,7 @@ static uint64_t stay_from(const struct watch *w, uint32_t lane, uint64_t start)
 	return start > t->upto_ns ? start : t->upto_ns;
 }
 
-/* Notes that the thread was here until then. */
-static void known_until(struct watch *w, struct watched *c, uint64_t ns)
+void watch_known_until(struct watch *w, struct watched *c, uint64_t ns)
 {
 	if (ns <= c->known_ns)
 		return;
@@ -141,13 +140,13 @@ static void known_until(struct watch *w, struct watched *c, uint64_t ns)
 	c->known_ns = ns;
 }
 
-static void interrupted(struct watch *w, struct watched *c, const struct record *r)
+void watch_interrupted(struct watch *w, struct watched *c, const struct record *r)
 {
 	uint64_t start = r->start_ns > c->since_ns ? r->start_ns : c->since_ns;
 
 	if (r->end_ns <= start)
 		return;
-	known_until(w, c, r->end_ns);
+	watch_known_until(w, c, r->end_ns);
 	if (r->flags & RECORD_INNER)
 		return;
 	if (c->open && start > c->open_end + JOINED_NS)
@@ -267,9 +266,11 @@ static void comes(struct watch *w, struct watched *c, const struct record *r)
 	if (r->mark == WATCH_IN) {
 		watch_came_first(w, r);
 		begin_stay(w, c, r, r->start_ns);
+		w->thread[c->lane].left_ns = 0;
 		return;
 	}
 	begin_stay(w, c, r, r->end_ns);
+	watch_slept(w, c, r);
 	run = &w->view->cpu[c->lane];
 	run->woken += r->mark != WATCH_IN_PREEMPTED;
 	run->woken_due += r->mark == WATCH_IN_DUE;
@@ -282,7 +283,9 @@ static void goes(struct watch *w, struct watched *c, const struct record *r)
 {
 	if (c->lane < 0 || c->tid != r->id)
 		begin_stay(w, c, r, r->start_ns);
-	known_until(w, c, r->end_ns);
+	watch_known_until(w, c, r->end_ns);
+	if (w->thread[c->lane].left_ns != r->end_ns)
+		w->thread[c->lane].left_ns = 0;
 	end_stay(w, c);
 }
 
@@ -333,14 +336,18 @@ void watch_record(struct watch *w, uint32_t index, const struct record *r)
 		remember(c, r);
 		if (c->lane >= 0 && is_anothers(c, r))
 			leave_unseen(w, c);
+		else if (c->lane >= 0 && r->kind == RECORD_EXIT)
+			watch_is_out(w, c, r);
 		else if (c->lane >= 0 && comes_upon(r) && r->flags & RECORD_UPON)
-			interrupted(w, c, r);
+			watch_interrupted(w, c, r);
 	} else if (r->mark == WATCH_OUT) {
 		goes(w, c, r);
 	} else if (r->mark == WATCH_MOVED) {
 		moved(w, cpu_of(w, r->arg, c), r);
 	} else if (r->mark == WATCH_THROTTLED) {
 		throttled(w, r);
+	} else if (r->mark == WATCH_HALTED) {
+		watch_halted(w, c, r);
 	} else if (r->mark != WATCH_GONE) {
 		comes(w, c, r);
 	} else if (c->tid == r->id) {
@@ -367,7 +374,7 @@ void watch_finish(struct watch *w, uint64_t end_ns)
 
 		/* otherwise it may have left unseen once more */
 		if (c->lane >= 0 && !w->view->cpu[c->lane].unpaired)
-			known_until(w, c, end_ns);
+			watch_known_until(w, c, end_ns);
 		end_stay(w, c);
 	}
 }

@@ -52,6 +52,10 @@ struct thread {
 		uint32_t tid;
 		uint64_t from_ns, until_ns;
 	} throttled; /* part of its next wait that ends */
+	/* A virtual CPU's, when it was last switched out with its guest left: when, and why; 0: it
+	 * was not. */
+	uint64_t left_ns;
+	bool left_halted;
 	struct stay stay[STAYS];
 	uint64_t stays;
 };
@@ -69,6 +73,23 @@ struct watch {
 
 /* The thread's lane. r: NULL without a record that tells its name. */
 uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r);
+
+/* Notes that the thread was here until then. */
+void watch_known_until(struct watch *w, struct watched *c, uint64_t ns);
+
+/* Takes an interval that came upon the thread here. */
+void watch_interrupted(struct watch *w, struct watched *c, const struct record *r);
+
+/* ---- watch_vcpus.c: virtual CPUs ---- */
+
+/* Takes an exit of the guest whose CPU the thread here is. */
+void watch_is_out(struct watch *w, struct watched *c, const struct record *r);
+
+/* Takes a WATCH_HALTED: the guest had nothing to do, and lost nothing. */
+void watch_halted(struct watch *w, struct watched *c, const struct record *r);
+
+/* Takes the sleep before a wait, of which r tells, where the guest was left meanwhile. */
+void watch_slept(struct watch *w, const struct watched *c, const struct record *r);
 
 /* ---- watch_places.c ---- */
 

@@ -13,7 +13,8 @@ static bool matters(const struct record *r, const struct thread *t, bool ran)
 		return !ran && r->id != t->tid;
 	if (r->kind == RECORD_MARK && r->level == LEVEL_THREAD)
 		return !ran;
-	if (r->kind == RECORD_SYSCALL || r->kind == RECORD_FAULT) /* the thread's own */
+	if (r->kind == RECORD_SYSCALL || r->kind == RECORD_FAULT ||
+	    r->kind == RECORD_EXIT) /* the thread's own */
 		return ran;
 	return true;
 }

@@ -260,7 +260,10 @@ struct box_count box_count(const struct cpu *c)
 				  .reported_ns = c->reported_ns,
 				  .unseen_ns = c->unseen_ns,
 				  .unseen_whole = c->unseen_whole,
-				  .waits_lost = c->waits_lost};
+				  .waits_lost = c->waits_lost,
+				  .halts = c->halts,
+				  .halted_ns = c->halted_ns,
+				  .halted_here_ns = c->halted_here_ns};
 }
 
 void blackbox_slice(struct blackbox *b, const struct view *v, uint64_t now)

@@ -31,6 +31,9 @@ static void narrow_lane(struct cpu *c, const struct box_count *from, uint64_t ea
 	c->unseen_ns = now.unseen_ns - from->unseen_ns;
 	c->unseen_whole = now.unseen_whole - from->unseen_whole;
 	c->waits_lost = now.waits_lost - from->waits_lost;
+	c->halts = now.halts - from->halts;
+	c->halted_ns = now.halted_ns - from->halted_ns;
+	c->halted_here_ns = now.halted_here_ns - from->halted_here_ns;
 	c->unseen_max_ns = c->unseen_ns < c->unseen_max_ns ? c->unseen_ns : c->unseen_max_ns;
 	c->counts = (struct join_counts){0};
 	c->shorts.known = c->closure_known = c->smi_known = c->ran_steal_known = false;

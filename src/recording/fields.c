@@ -41,6 +41,7 @@ static const struct field run_fields[] = {
 	F(FLAG, run, waits_known),
 	F(NUMBER, run, never_ran),
 	F(TIME, run, never_ran_ns),
+	F(FLAG, run, exits),
 };
 
 static const struct field cpu_fields[] = {
@@ -103,6 +104,9 @@ static const struct field more_cpu_fields[] = {
 	F(NUMBER, cpu, waits_before),
 	F(NUMBER, cpu, waits_beyond),
 	F(TIME, cpu, waits_beyond_ns),
+	F(NUMBER, cpu, halts),
+	F(TIME, cpu, halted_ns),
+	F(TIME, cpu, halted_here_ns),
 };
 
 static const struct field closure_fields[] = {

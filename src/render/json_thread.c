@@ -3,8 +3,10 @@
 #include "base/json.h"
 #include "render/render.h"
 
-static void write_counts(struct json *j, const struct cpu *c, bool known, bool waits)
+static void write_counts(struct json *j, const struct view *v, const struct cpu *c)
 {
+	bool known = view_thread_known(v), exits = known && v->run.exits;
+	bool waits = known && v->run.waits_known;
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -19,6 +21,8 @@ static void write_counts(struct json *j, const struct cpu *c, bool known, bool w
 		    {"reported_not_seen_ns", c->unseen_ns, known},
 		    {"reported_not_seen_max_ns", c->unseen_max_ns, known},
 		    {"reported_not_seen", c->unseen_whole, known},
+		    {"halts", c->halts, exits},
+		    {"halted_ns", c->halted_ns, exits},
 		    {"ran_on_steal_ns", c->ran_steal_ns, known && c->ran_steal_known}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -78,7 +82,7 @@ void render_json_thread(struct json *j, const struct view *v, const struct cpu *
 		json_bool(j, "kernel_thread", c->kernel_thread);
 	else
 		json_null(j, "kernel_thread");
-	write_counts(j, c, view_thread_known(v), view_thread_known(v) && v->run.waits_known);
+	write_counts(j, v, c);
 	write_places(j, view_thread_known(v) ? &c->places : &(struct places){0});
 	write_whose(j, v, c);
 	json_end(j);

@@ -114,6 +114,8 @@ void metric_kinds(struct metrics *m, const struct family *f)
 	for (int k = 0; k < SOURCE_KINDS; k++) {
 		if (k == SOURCE_THROTTLED && !m->view->run.watch)
 			continue; /* only watched threads are */
+		if (k == SOURCE_EXIT && !m->view->run.exits)
+			continue;
 		if (k == SOURCE_HOST && !m->view->host_side)
 			continue;
 		b[k].kind = source_kind_name(k);

@@ -478,7 +478,8 @@ with program("spin") as p:
 if not unified:
     skip("by unit", "no cgroup2 that may be written is mounted here")
 for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 to 31 bytes"),
-                  (("--unit", "a/b"), "no name of a unit")):
+                  (("--unit", "a/b"), "no name of a unit"),
+                  (("--vcpus", "a", "--syscalls"), "inside one system call")):
     r = culprit("watch", *args)
     ok(r.rc == 1 and why in r.err and r.err.count("\n") == 1, f"{args}: is refused", r)
 

@@ -37,8 +37,9 @@ static inline void end_vector(struct cpu_state *c, __u32 id, __u32 number)
 #include "irq.bpf.c"
 
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {1};
-const volatile int irqs_are_vectors = 1, current_known = 1, owners_in, owners_hierarchy, watching,
-		   watch_users, watch_comms, watch_in_groups, watch_vcpus, states_apart;
+const volatile int irqs_are_vectors = 1, current_known = 1, exits_known, owners_in,
+		   owners_hierarchy, watching, watch_users, watch_comms, watch_in_groups,
+		   watch_vcpus, states_apart;
 volatile __u32 watch_groups_epoch, watch_groups_fence;
 const volatile __u8 vector_of_irq[VECTOR_IRQS];
 const volatile __s32 watch_tgid[WATCH_IDS], watch_tid[WATCH_IDS];

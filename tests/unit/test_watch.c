@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../world/world.h"
+#include "model/exit.h"
 #include "model/report.h"
 #include "model/watch.h"
 
@@ -908,9 +909,186 @@ static void throttled_whole(void **state)
 	is("mine 7 1000+5000 throttled:CPU quota=5000 rest=0\n");
 }
 
+/* ---- virtual CPUs ---- */
+
+#define SVM(reason) EXIT_ID(EXIT_SVM, reason)
+#define EXIT_IO     SVM(0x7b)
+#define EXIT_HLT    SVM(0x78)
+
+/* An exit of the watched thread here; one more piece follows where flags have RECORD_PART. */
+static void is_out(uint32_t index, uint32_t id, uint64_t start, uint64_t stop, unsigned flags)
+{
+	struct record r = {.kind = RECORD_EXIT,
+			   .id = id,
+			   .start_ns = start,
+			   .end_ns = stop,
+			   .seq = ++seq[index][LEVEL_THREAD],
+			   .flags = (upon[index] ? RECORD_UPON : 0) | flags};
+
+	watch_record(watch, index, &r);
+}
+
+static void halts(uint32_t index, uint32_t tid, uint64_t start, uint64_t stop, unsigned flags,
+		  unsigned begun)
+{
+	struct record r = {.kind = RECORD_WATCH,
+			   .mark = WATCH_HALTED,
+			   .id = tid,
+			   .arg = begun,
+			   .start_ns = start,
+			   .end_ns = stop,
+			   .seq = ++seq[index][LEVEL_THREAD],
+			   .flags = flags};
+
+	watch_record(watch, index, &r);
+}
+
+static void inner_irq(uint32_t index, uint64_t start, uint64_t stop)
+{
+	struct record r = {.kind = RECORD_IRQ,
+			   .level = LEVEL_IRQ,
+			   .id = 36,
+			   .start_ns = start,
+			   .end_ns = stop,
+			   .seq = ++seq[index][LEVEL_IRQ],
+			   .flags = RECORD_UPON | RECORD_INNER};
+
+	watch_record(watch, index, &r);
+}
+
+static const struct source *source_of(uint32_t lane, const char *name)
+{
+	const struct sources *t = &view.cpu[lane].sources;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (!strcmp(t->row[i]->name, name))
+			return t->row[i];
+	fail_msg("no source %s", name);
+	return NULL;
+}
+
+/* Two interrupts in one exit do not tear it; what is between two exits is the guest's. */
+static void exits(void **state)
+{
+	(void)state;
+	begin(0);
+	is_out(0, EXIT_IO, 100, 200, 0); /* nobody who is watched runs */
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	inner_irq(0, 2100, 2200);
+	inner_irq(0, 4100, 4300);
+	is_out(0, EXIT_IO, 2000, 5000, 0);
+	is_out(0, SVM(0x72), 5010, 5090, 0);
+	irq(0, 5100, 5150);
+	is_out(0, EXIT_SVM_MSR | EXIT_WRITES, 5160, 5200, 0);
+	goes(0, 7, 1000, 9000);
+	end(10000);
+	assert_int_equal(view.cpu[0].observed_ns, 8000);
+	assert_int_equal(view.cpu[0].halts, 0);
+	check_whose(0, 2700 + 80 + 40, 0, 350);
+	is("mine 7 2000+3000 irq:disk=300 exit:exit IO=2700 rest=0\n"
+	   "mine 7 5010+80 exit:exit CPUID=80 rest=0\n"
+	   "mine 7 5100+50 irq:disk=50 rest=0\n"
+	   "mine 7 5160+40 exit:exit MSR_WRITE=40 rest=0\n");
+}
+
+/* An exit in pieces is one, and an interrupt of the host's is not the guest's own doing. */
+static void exits_in_pieces(void **state)
+{
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	is_out(0, SVM(0x60), 2000, 2100, RECORD_PART);
+	goes(0, 7, 1000, 2100);
+	other(0, 9, "make", 2100, 3000);
+	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 2100, 3000);
+	is_out(0, SVM(0x60), 3000, 3050, 0);
+	goes(0, 7, 3000, 9000);
+	end(10000);
+	assert_int_equal(source_of(0, "exit INTERRUPT")->net.count, 1);
+	assert_int_equal(source_of(0, "exit INTERRUPT")->net.sum, 150);
+	check_whose(0, 900, 0, 150);
+	is("mine 7 2000+100 exit:exit INTERRUPT=100 rest=0\n"
+	   "mine 7 2100+900 thread:make=900 rest=0\n"
+	   "mine 7 3000+50 exit:exit INTERRUPT=50 rest=0\n");
+}
+
+/* A halt is no loss, on the CPU or asleep; the way back from it is. */
+static void halted(void **state)
+{
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	inner_irq(0, 2010, 2020); /* while it polls */
+	halts(0, 7, 2000, 2100, RECORD_PART, 1);
+	goes(0, 7, 1000, 2100);
+	comes(0, 7, WATCH_IN_WOKEN, FIRST, 5000, 5050);
+	is_out(0, EXIT_HLT, 5050, 5100, RECORD_PART); /* woken for nothing: sleeps again */
+	goes(0, 7, 5050, 5100);
+	comes(1, 7, WATCH_IN_WOKEN, FIRST, 6000, 6050);
+	is_out(1, EXIT_HLT, 6050, 6100, 0);
+	halts(1, 8, 6200, 6300, 0, 1); /* another thread's */
+	halts(1, 7, 7000, 7100, RECORD_PART, 1);
+	is_out(1, EXIT_HLT, 7100, 7120, 0); /* polled with success */
+	halts(1, 7, 8000, 8010, RECORD_PART, 1);
+	goes(1, 7, 6050, 8010); /* preempted while it polled: it was not asleep */
+	comes(1, 7, WATCH_IN_PREEMPTED, 5, 8010, 8500);
+	halts(1, 7, 8500, 8510, 0, 0);
+	end(9000);
+	assert_int_equal(view.cpu[0].halts, 3);
+	assert_int_equal(view.cpu[0].halted_here_ns, 100 + 100 + 10 + 10);
+	assert_int_equal(view.cpu[0].halted_ns, 220 + 2900 + 900);
+	is("mine 7 5000+50 rest=50\n"
+	   "mine 7 5050+50 exit:exit HLT=50 rest=0\n"
+	   "mine 7 6000+50 rest=50\n"
+	   "mine 7 6050+50 exit:exit HLT=50 rest=0\n"
+	   "mine 7 7100+20 exit:exit HLT=20 rest=0\n"
+	   "mine 7 8010+490 rest=490\n");
+}
+
+static void names_of_exits(void **state)
+{
+	static const struct {
+		uint32_t id;
+		const char *name;
+		bool hosts;
+	} rows[] = {{EXIT_ID(EXIT_VMX, 12), "exit HLT", false},
+		    {EXIT_ID(EXIT_VMX, 1), "exit EXTERNAL_INTERRUPT", true},
+		    {EXIT_ID(EXIT_VMX, 0x80000030), "exit EPT_VIOLATION", false},
+		    {EXIT_ID(EXIT_VMX, 32), "exit MSR_WRITE", false},
+		    {EXIT_ID(EXIT_VMX, 75), "exit NOTIFY", false},
+		    {EXIT_ID(EXIT_VMX, 76), "exit VMX 0x4c", false},
+		    {EXIT_ID(EXIT_VMX, 5), "exit VMX 0x5", false},
+		    {SVM(0x78), "exit HLT", false},
+		    {SVM(0x400), "exit NPF", false},
+		    {SVM(0x403), "exit VMGEXIT", false},
+		    {SVM(0x404), "exit SVM 0x404", false},
+		    {SVM(0x60), "exit INTERRUPT", true},
+		    {SVM(0x10), "exit WRITE_CR0", false},
+		    {SVM(0x3f), "exit WRITE_DR15", false},
+		    {SVM(0x4e), "exit EXCEPTION_14", false},
+		    {SVM(0x7c), "exit MSR_READ", false},
+		    {SVM(0x7c) | EXIT_WRITES, "exit MSR_WRITE", false},
+		    {SVM(0xffffffff), "exit SVM 0x7fff", false},
+		    {0, "exit of an unknown kind 0", false},
+		    {0xffffffff, "exit of an unknown kind 0x7fff", false}};
+	char name[EXIT_NAME];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_string_equal(exit_name(rows[i].id, name, sizeof(name)), rows[i].name);
+		assert_int_equal(exit_is_hosts(rows[i].id), rows[i].hosts);
+	}
+	assert_true(EXIT_HALTS(EXIT_ID(EXIT_VMX, 12)) && EXIT_HALTS(SVM(0x78)));
+	assert_false(EXIT_HALTS(EXIT_ID(EXIT_VMX, 0x78)) || EXIT_HALTS(SVM(12)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exits),
+		cmocka_unit_test(exits_in_pieces),
+		cmocka_unit_test(halted),
+		cmocka_unit_test(names_of_exits),
 		cmocka_unit_test(whose),
 		cmocka_unit_test(throttled),
 		cmocka_unit_test(throttled_whole),

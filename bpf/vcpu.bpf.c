@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The reasons for which a virtual CPU leaves its guest. The classic tracepoint is used, as its
+ * arguments changed (5.16) and no longer hold the reason; its fields are where its format says. */
+#include "vcpu.bpf.h"
+
+const volatile __u32 at_exit[EXIT_FIELDS] = {}; /* in the classic tracepoint, bytes */
+
+static __always_inline __u64 field(void *ctx, enum exit_field f, __u32 size)
+{
+	__u64 value = 0;
+
+	bpf_probe_read_kernel(&value, size, ctx + at_exit[f]);
+	return value;
+}
+
+static __always_inline bool is_here(const struct cpu_state *c)
+{
+	return exits_known && c && c->own.here && c->own.here == (__u32)bpf_get_current_pid_tgid();
+}
+
+SEC("?tp/kvm/kvm_exit")
+int watch_exit(void *ctx)
+{
+	struct cpu_state *c = target();
+	__u32 id;
+
+	if (!is_here(c))
+		return 0;
+	id = EXIT_ID(field(ctx, EXIT_FIELD_ISA, sizeof(__u32)),
+		     field(ctx, EXIT_FIELD_REASON, sizeof(__u32)));
+	if (id == EXIT_SVM_MSR && field(ctx, EXIT_FIELD_INFO1, sizeof(__u64)))
+		id |= EXIT_WRITES;
+	exit_begins(c, id, EXIT_HALTS(id) ? EXIT_HALTED : EXIT_WORKS, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("?raw_tp/kvm_entry")
+int watch_entry(void *ctx)
+{
+	struct cpu_state *c = target();
+
+	if (is_here(c))
+		exit_ends(c, 0, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* The kernel no longer waits: what follows is the way back. */
+SEC("?raw_tp/kvm_vcpu_wakeup")
+int watch_vcpu_wakeup(void *ctx)
+{
+	struct cpu_state *c = target();
+	__u64 now;
+
+	if (!is_here(c) || !c->own.exit.start_ns || c->own.exit.kind == EXIT_WORKS)
+		return 0;
+	now = bpf_ktime_get_ns();
+	exit_ends(c, RECORD_PART, now);
+	exit_begins(c, c->own.exit.id, EXIT_WORKS, now);
+	return 0;
+}

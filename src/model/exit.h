@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reasons for which a virtual CPU left its guest (EXIT_ID in record.h), as KVM's tracepoint calls
+ * it: the reasons of Intel's and of AMD's manual. */
+#ifndef CULPRIT_EXIT_H
+#define CULPRIT_EXIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXIT_NAME 40
+
+/* Writes "exit MSR_WRITE", or "exit VMX 0x46" where the reason has no name here. Returns buf. */
+char *exit_name(uint32_t id, char *buf, size_t len);
+
+/* True when nothing in the guest made it leave: an interrupt or an NMI of the host's. */
+bool exit_is_hosts(uint32_t id);
+
+#endif

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""culprit watch --vcpus on a host that has KVM: a virtual machine of known exits (vcpu.c) in the
+emulated AMD-V of a guest. Each exit has its reason, and halts are no loss; where the module is not
+loaded one line says so.
+
+    45-kvm.t [KERNEL...]    only on these; else with LONG=1 on all of them, without it on 6.12
+"""
+import json
+import os
+import re
+import sys
+
+from guests import LONG, lab, need, run
+from lib import diag, done, is_, ok, skip_all, take_turn
+
+take_turn(shared=True)
+
+VCPU = os.path.join(lab.BUILD, "vcpu")
+DRIVERS = ["irqbypass", "ccp", "kvm", "kvm-amd"]
+MORE = {"5.10": ["rng-core"]}  # for ccp
+COUNTED = 2  # nanoseconds of an instruction, as a power of two
+# watch NAME KIND: of the machine whose halts wait in this KIND of place.
+JOB = """
+culprit watch --vcpus nobody -d 100ms -q 2>/tmp/out/none >/dev/null
+for m in DRIVERS; do
+	insmod /$m.ko || exit
+done
+watch() { rm -f /tmp/ready /tmp/go; mkfifo /tmp/go
+	/vcpu $2 </tmp/go >/tmp/out/$1.counts & proc=$!
+	exec 3>/tmp/go
+	until grep -q CPU /proc/$proc/task/*/comm || ! kill -0 $proc; do usleep 10000; done
+	culprit watch --vcpus $proc -d 1h -q -r /tmp/$1.rec --ready-file /tmp/ready -f json \
+		-o /tmp/out/$1.json 2>/tmp/out/$1.err & watch=$!
+	until [ -e /tmp/ready ] || ! kill -0 $watch; do usleep 10000; done
+	echo >&3
+	until [ -s /tmp/out/$1.counts ] || ! kill -0 $proc; do usleep 10000; done
+	kill -INT $watch; wait $watch; echo $? >/tmp/out/$1.rc
+	exec 3>&-
+	wait $proc
+	culprit report -f json /tmp/$1.rec -o /tmp/out/$1.again
+	culprit report /tmp/$1.rec -o /tmp/out/$1.text; }
+watch user user
+watch kernel kernel
+"""
+
+
+def check(name, where, text):
+    report, counts = json.loads(text[where + ".json"]), json.loads(text[where + ".counts"])
+    cpu, = report["cpus"]
+    thread = cpu["thread"]
+    exits = {s["name"].removeprefix("exit "): s["count"] for s in cpu["sources"]
+             if s["kind"] == "exit"}
+    diag(f"{name}, {where}: {exits}, {thread['halts']} halts of {thread['halted_ns']} ns, "
+         f"{counts['exits']} exits")
+    for reason in "CPUID", "MSR_WRITE", "MSR_READ":
+        is_(exits.get(reason), counts[reason], f"{name}, {where}: all exits for {reason}")
+    is_(exits.get("IO"), counts["IO"] - 1, f"{name}, {where}: all for IO but the last, which the "
+        "machine ends in")
+    ok(exits.get("NPF", 0) > counts["pages"], f"{name}, {where}: one for NPF for each page, and "
+       "for that of the code", exits)
+    is_(thread["halts"], counts["HLT"], f"{name}, {where}: all halts")
+    # A halt that ends before the thread sleeps has no way back of its own.
+    ok(0 < exits["HLT"] <= counts["HLT"] and (where == "kernel" or exits["HLT"] == counts["HLT"]),
+       f"{name}, {where}: and the ways back from them", exits)
+    is_(sum(exits.values()) - exits["HLT"] + thread["halts"] + 1, counts["exits"],
+        f"{name}, {where}: as many in all as the kernel has counted")
+    lost = cpu["hiccups"]["total_ns"]
+    ok(thread["halted_ns"] > counts["HLT"] * 1e6 / 2 and lost <= cpu["observed_ns"],
+       f"{name}, {where}: halts take their time, and are no loss", thread, lost)
+    is_((cpu["records"]["lost"], text[where + ".rc"], text[where + ".err"]), (0, "0\n", ""),
+        f"{name}, {where}: no record is lost")
+    is_(json.loads(text[where + ".again"])["cpus"], report["cpus"],
+        f"{name}, {where}: the recording says the same")
+    ok(re.search(rf"its guest halted {counts['HLT']} times, .* in all: no loss",
+                 text[where + ".text"]) and "exit MSR_WRITE" in text[where + ".text"],
+       f"{name}, {where}: and the text", text[where + ".text"])
+
+
+for kernel in need(*sys.argv[1:] or (["5.10", "6.1", "6.12", "7.3"] if LONG else ["6.12"])):
+    names = MORE.get(kernel.name, []) + DRIVERS
+    try:
+        drivers = lab.modules(kernel, *names)
+    except lab.Failed as why:
+        skip_all(str(why), required=True)
+    name = kernel.name
+    job = JOB.replace("DRIVERS", " ".join(names))
+    rc, out, err, text = run(kernel, job, counted=COUNTED, files=drivers | {"/vcpu": VCPU},
+                             features=",+svm,+npt,vendor=AuthenticAMD")
+    if not ok(rc == 0 and "kernel.text" in text, f"{name}: the job ends well", rc, out, err, text):
+        continue
+    ok(re.fullmatch("culprit: this kernel has no tracepoints of kvm.*\n", text["none"]),
+       f"{name}: without the module one line says that exits are not observed", text["none"])
+    for where in "user", "kernel":
+        check(name, where, text)
+done()
