@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,12 +167,20 @@ static inline bool await_message(const struct party *p, const struct slot *slot,
 	}
 }
 
-static int append(const struct party *p, const void *entry, size_t len)
+/* A file that takes a part of an entry says with the next part why it takes no more. */
+static int append(const struct party *p, const char *entry, size_t len)
 {
-	errno = ENOSPC; /* errno after a short write */
-	if (write(p->o->journal, entry, len) == (ssize_t)len)
-		return 0;
-	return work_failed(p->work, errno, "writing the journal");
+	while (len) {
+		ssize_t n = write(p->o->journal, entry, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return work_failed(p->work, n ? errno : ENOSPC, "writing the journal");
+		entry += n;
+		len -= n;
+	}
+	return 0;
 }
 
 /* The time of a counter's reading. The two clocks are read together anew, and that pair is taken if
@@ -301,6 +310,10 @@ static int run(struct work *w)
 		prctl(PR_SET_NAME, queue_role_names[p.role]);
 	if (w->learning)
 		touch(o);
+	if (w->learning && p.role == QUEUE_JOURNALLER) {
+		signal(SIGPIPE, SIG_IGN); /* a journal that ends is an error to be said */
+		signal(SIGXFSZ, SIG_IGN);
+	}
 	cursors = work_cursors(w); /* before the producer sends anything */
 	if (!meet(&p))
 		return 0;

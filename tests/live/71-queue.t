@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import struct
+import subprocess
 import tempfile
 import time
 
@@ -205,4 +206,19 @@ is_(lib.await_gone(lib.marked), [], "and nothing is left running")
 r = culprit("queue", *ALONE, "-n", "100000000", "--journal", "/dev/full", "-f", "json", "-q",
             timeout=lib.HANG_S)
 ok(r.rc == 1 and "writing the journal" in r.err, "a journal that takes nothing is said", r)
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    # A file of this size ends in the middle of an entry.
+    r = culprit("queue", *ALONE, "-n", "100000000", "-l", "300", "--journal", f"{place}/journal",
+                "-f", "json", "-q", timeout=lib.HANG_S, prefix=("prlimit", "--fsize=100000"))
+    is_([r.rc, "writing the journal failed: File too large" in r.err,
+         os.path.getsize(f"{place}/journal")], [1, True, 100000],
+        "one that takes a part of an entry is filled, and its own reason said")
+    # A reader that has seen enough.
+    os.mkfifo(f"{place}/fifo")
+    with subprocess.Popen(["head", "-c", "1000", f"{place}/fifo"],
+                          stdout=subprocess.DEVNULL) as head:
+        r = culprit("queue", *ALONE, "-n", "100000000", "--journal", f"{place}/fifo", "-f", "json",
+                    "-q", timeout=lib.HANG_S)
+ok(r.rc == 1 and "writing the journal failed: Broken pipe" in r.err, "one whose reader ends, too",
+   r)
 done()
