@@ -140,7 +140,7 @@ static int check(struct options *o, const struct host *host)
 
 	o->threads.users = !watch_threads_given(&o->threads);
 	if (o->threads.users && cpus_empty(&m->cpus))
-		return complain("watch what? give -p PID, --tid TID, --comm GLOB, --unit NAME, "
+		return complain("watch what? give -p PID, --tid TID, --comm GLOB, --unit GLOB, "
 				"--cgroup PATH, --vcpus PID|NAME, or -c CPUS");
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))

@@ -102,9 +102,10 @@ const struct opt watch_threads_opts[] = {
 	 "watch all threads of processes with this name, of 15 bytes at most, also those that come "
 	 "later; an asterisk stands for any bytes; may be given several times",
 	 FIELD(comm), set_comm},
-	{0, "unit", "NAME",
+	{0, "unit", "GLOB",
 	 "watch all threads of this systemd unit (NAME or NAME.service), also when it starts later "
-	 "or again; may be given several times",
+	 "or again; an asterisk stands for any bytes: all units that fit are watched, and those "
+	 "that come later, 8 at a time; may be given several times",
 	 FIELD(unit), set_group},
 	{0, "cgroup", "PATH",
 	 "watch all threads of this cgroup and of those in it, as with --unit; of the unified "

@@ -18,11 +18,11 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/mounts.h"
+#include "collect/units.h"
 #include "collect/vcpus.h"
 
 #define LOOK_NS   (100 * NSEC_PER_MSEC)
 #define SEARCH_NS NSEC_PER_SEC
-#define DEPTH     16 /* depth of cgroups in which a unit is looked for */
 
 struct chosen {
 	const char *name;
@@ -48,6 +48,11 @@ struct choice {
 	char root[PATH_MAX]; /* folder of the unified hierarchy */
 	struct chosen group[CHOICE_GROUPS];
 	uint32_t ngroups;
+	const char *glob[CHOICE_GROUPS]; /* globs for units */
+	uint32_t nglobs;
+	struct units units;
+	bool too_many; /* said: not all that fit are watched */
+	uint64_t searched_ns;
 	uint64_t id[CHOICE_GROUPS]; /* as the probes know them */
 	uint64_t looked_ns;
 	struct machine machine[CHOICE_VCPUS];
@@ -86,60 +91,38 @@ bool choice_has_cgroups(void)
 	return find_root(root);
 }
 
-/* "ssh" is the unit ssh.service. */
-static bool is_unit(const char *directory, const char *unit)
-{
-	size_t n = strlen(unit);
-
-	return !strncmp(directory, unit, n) &&
-	       (!directory[n] || (!strchr(unit, '.') && !strcmp(directory + n, ".service")));
-}
-
-/* Looks below `path`, which has room for PATH_MAX bytes and is left as it was, and writes the
- * unit's path to `found`. Several units may have the same name, as those of users' services and
- * containers do: the least deep one counts. Returns at which depth below `path` that is; `limit`:
- * there is none above it. */
-static unsigned search(char *path, const char *unit, unsigned limit, char *found)
-{
-	size_t n = strlen(path);
-	DIR *d = limit > 1 ? opendir(path) : NULL;
-	struct dirent *e;
-
-	while (d && limit > 1 && (e = readdir(d))) {
-		if (e->d_type != DT_DIR || e->d_name[0] == '.' ||
-		    n + 1 + strlen(e->d_name) >= PATH_MAX)
-			continue;
-		path[n] = '/';
-		strcpy(path + n + 1, e->d_name);
-		if (is_unit(e->d_name, unit)) {
-			strcpy(found, path);
-			limit = 1;
-		} else {
-			limit = 1 + search(path, unit, limit - 1, found);
-		}
-		path[n] = '\0';
-	}
-	if (d)
-		closedir(d);
-	return limit;
-}
-
 /* Number of the cgroup as the kernel counts them; 0: there is none. */
-static uint64_t id_of(struct choice *c, struct chosen *g, uint64_t now)
+static uint64_t number_of(const char *path)
 {
-	char path[PATH_MAX];
 	struct stat st;
 
-	if (g->path[0] && !stat(g->path, &st))
-		return st.st_ino;
-	if (!g->unit || (g->searched_ns && now - g->searched_ns < SEARCH_NS))
-		return 0;
+	return path[0] && !stat(path, &st) ? st.st_ino : 0;
+}
+
+/* The same of one that may have to be looked for. */
+static uint64_t id_of(struct choice *c, struct chosen *g, uint64_t now)
+{
+	uint64_t id = number_of(g->path);
+
+	if (id || !g->unit || (g->searched_ns && now - g->searched_ns < SEARCH_NS))
+		return id;
 	g->searched_ns = now;
-	strcpy(path, c->root);
-	if (search(path, g->name, DEPTH + 1, g->path) <= DEPTH && !stat(g->path, &st))
-		return st.st_ino;
-	g->path[0] = '\0';
-	return 0;
+	return unit_find(c->root, g->name, g->path) ? number_of(g->path) : 0;
+}
+
+/* Units that fit globs have the places behind those of the others. */
+static void look_for_units(struct choice *c, uint64_t now)
+{
+	if (!c->nglobs || (c->searched_ns && now - c->searched_ns < SEARCH_NS))
+		return;
+	c->searched_ns = now;
+	c->units.max = CHOICE_GROUPS - c->ngroups;
+	units_look(&c->units, c->root, c->glob, c->nglobs);
+	if (c->units.left_out && !c->too_many)
+		say("%u more units fit --unit than the %d that can be watched at a time: these "
+		    "wait until one of those ends",
+		    c->units.left_out, c->units.max);
+	c->too_many |= c->units.left_out;
 }
 
 /* ---- virtual machines ---- */
@@ -239,11 +222,14 @@ void choice_look(struct choice *c, uint64_t now)
 
 	for (uint32_t i = 0; i < c->nmachines; i++)
 		look_at_machine(c, &c->machine[i], now);
-	if (!c->ngroups || (c->looked_ns && now - c->looked_ns < LOOK_NS))
+	if (!(c->ngroups || c->nglobs) || (c->looked_ns && now - c->looked_ns < LOOK_NS))
 		return;
 	c->looked_ns = now;
+	look_for_units(c, now);
 	for (uint32_t i = 0; i < c->ngroups; i++)
 		id[i] = id_of(c, &c->group[i], now);
+	for (uint32_t i = 0; i < c->units.max; i++)
+		id[c->ngroups + i] = number_of(c->units.path[i]);
 	if (!memcmp(id, c->id, sizeof(id)))
 		return;
 	memcpy(c->id, id, sizeof(id));
@@ -319,7 +305,10 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 	if (!find_root(c->root))
 		c->root[0] = 0;
 	for (int i = 0; w->unit[i]; i++)
-		add_group(c, w->unit[i], true);
+		if (unit_is_glob(w->unit[i]))
+			c->glob[c->nglobs++] = w->unit[i];
+		else
+			add_group(c, w->unit[i], true);
 	for (int i = 0; w->cgroup[i]; i++)
 		add_group(c, w->cgroup[i], false);
 	for (int i = 0; w->vcpus[i]; i++)

@@ -19,7 +19,8 @@ bool choice_has_cgroups(void);
 struct choice *choice_new(struct probes *probes, const struct watched *watched);
 
 /* Tells of cgroups that have come, gone or come again. Call it often: it looks ten times a second
- * at those that are known, once a second for a unit that is not there. */
+ * at those that are known, once a second for a unit that is not there and for all that fit a glob;
+ * says once where more fit than can be watched. */
 void choice_look(struct choice *c, uint64_t now_ns);
 void choice_free(struct choice *c); /* NULL: nothing */
 

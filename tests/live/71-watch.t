@@ -432,6 +432,8 @@ comm, by_group = Chosen("--comm", "jit*er-l*7"), []
 if unified:
     # A unit that is not there is looked for once a second.
     by_group = [Chosen(option, os.path.basename(unit)) for option in ("--cgroup", "--unit")]
+    by_group.append(Chosen("--unit", f"culprit-test-{os.getpid()}*", mark="glob"))
+    by_group[-1].option += " of a glob"
 
 
 def in_group():
