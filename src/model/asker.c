@@ -245,12 +245,15 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 					const struct names *names, struct asker_row *again)
 {
 	const char *frame[STACK_FRAMES], *site = NULL, *owner = NULL;
+	uint32_t user = 0;
 	struct asker_row *row;
 	struct asker who;
 	int n = 0;
 
 	if (r->stack >= 0)
 		n = names->stack(names->ctx, r->stack, frame);
+	if (r->stack >= 0 && names->user)
+		user = names->user(names->ctx, r->stack);
 	if (r->callsite && !(r->flags & RECORD_OWNED))
 		site = names->symbol(names->ctx, r->callsite);
 	if (is_owned(r) && names->owner)
@@ -266,6 +269,7 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	who = asker_of(r, frame, n);
 	who.function = function_of(frame, n, site);
 	who.owner = who.cgroup ? owner : NULL;
+	who.user = who.kind == ASKER_THREAD ? user : 0;
 	if (who.kind == ASKER_THREAD && r->flags & RECORD_OWNED && names->command) {
 		who.process = OWNER_PROCESS(r->owner);
 		who.command = names->command(names->ctx, who.process, r->name);

@@ -38,6 +38,10 @@ struct asker {
 	const char *owner;
 	uint32_t process; /* a source's process and command line, in the same way */
 	const char *command;
+	/* Number of the user stack from which it asked (0: none is known); rows have its calls
+	 * (calls.h) when the session has finished: belong to the names; NULL: not known. */
+	uint32_t user;
+	const char *calls;
 	/* The function behind the request; belongs to the names; NULL: not known. */
 	const char *function;
 };

@@ -47,7 +47,7 @@ struct asker_row *asker_row_again(struct askers *o, const struct record *r)
 static bool same(const struct asker *a, const struct asker *b)
 {
 	if (a->kind != b->kind || a->cpu != b->cpu || a->tid != b->tid || a->cgroup != b->cgroup ||
-	    strcmp(a->comm, b->comm))
+	    a->user != b->user || strcmp(a->comm, b->comm))
 		return false;
 	return a->function == b->function ||
 	       (a->function && b->function && !strcmp(a->function, b->function));

@@ -44,6 +44,12 @@ struct names {
 	 * It is asked for then, and for what is reported again in the end: it may come late. May be
 	 * NULL: none was asked for, and may return NULL: not known, or not yet. Any bytes. */
 	const char *(*command)(void *ctx, uint32_t process, const char *comm);
+	/* Finds the number of the user stack that goes with a stack's id, 0: none; may be NULL:
+	 * none are kept. */
+	uint32_t (*user)(void *ctx, int32_t id);
+	/* Finds the calls of a user stack (calls.h), asked for as command lines are; NULL: not
+	 * known, or not yet. Any bytes. */
+	const char *(*calls)(void *ctx, uint32_t user);
 	/* Meaning of rows of threads; from BY_UNIT on of user threads. */
 	enum owner_by by;
 	/* True: nobody hears who is asked for, so that only new names need be. */

@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "base/units.h"
+#include "model/calls.h"
 #include "model/owner.h"
 #include "model/report.h"
 
@@ -49,12 +50,12 @@ static void note_name(const char *what, const char *name, size_t len, FILE *out)
  * more. */
 static void note_asker(const struct askers *o, const struct asker_row *r, FILE *out)
 {
-	char text[REPORT_OWNED], function[2048], count[32];
+	char text[REPORT_OWNED], way[CALLS_WAY], shown[4 * CALLS_WAY], count[32];
 
 	fputs(report_owned_asker(&r->who, text), out);
-	if (r->who.function)
+	if (*calls_way(r, way))
 		fprintf(out, ": " REPORT_NAME "%s" REPORT_END,
-			escape_text(r->who.function, SIZE_MAX, function, sizeof(function)));
+			escape_text(way, SIZE_MAX, shown, sizeof(shown)));
 	fprintf(out, " (%s%s of %" PRIu64 ")\n", format_count(r->count, count, sizeof(count)),
 		r->missed ? "+" : "", o->known);
 }
@@ -80,6 +81,25 @@ static void note_command(const char *what, const char *command, FILE *out)
 		note_name(what, command, SIZE_MAX, out);
 }
 
+/* The program's part of a stack, below the kernel's; with the file where that is not in the name.
+ */
+static void note_calls(const struct asker_row *r, FILE *out)
+{
+	char frame[CALLS_FRAME], text[CALLS_FRAME + CALLS_FILE + 4];
+	const char *calls = r->who.calls;
+	struct call c;
+
+	if (r->who.user && !calls)
+		fputs("    its program's calls are not known\n", out);
+	for (int n = 0; n < CALLS_MOST && calls_next(&calls, &c); n++) {
+		snprintf(text, sizeof(text), "%s%s%s%s", calls_frame(&c, frame),
+			 c.name[0] ? " (" : "", c.name[0] ? c.file : "", c.name[0] ? ")" : "");
+		if (c.gap)
+			strcpy(text, "callers that are not known");
+		note_name("    ", text, SIZE_MAX, out);
+	}
+}
+
 static void note_askers(const struct askers *o, bool stacks, FILE *out)
 {
 	uint32_t order[ASKERS_MOST], n = askers_top(o, order, stacks ? ASKERS_MOST : 1);
@@ -92,6 +112,8 @@ static void note_askers(const struct askers *o, bool stacks, FILE *out)
 			     r->who.command, out);
 		for (int k = 0; stacks && k < r->nframes; k++)
 			note_name("    ", r->frame[k], SIZE_MAX, out);
+		if (stacks)
+			note_calls(r, out);
 	}
 	if (stacks)
 		note_others(o, order, n, out);

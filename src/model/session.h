@@ -28,6 +28,8 @@ enum event_type {
 	EVENT_OWNER = 10,   /* the name of a control group's number, as the other names */
 	EVENT_COMMAND = 11, /* a command line's, see names_command() */
 	EVENT_DEVICE = 12,  /* an IRQ's */
+	EVENT_CALLER = 13,  /* the number of the user stack that goes with a stack's id */
+	EVENT_CALLS = 14,   /* the calls of such a number (calls.h); it may come late */
 	EVENT_TYPES,
 };
 
@@ -41,10 +43,12 @@ struct event {
 		uint64_t ns;
 		const struct spot *spot;
 		struct {
-			uint64_t number; /* IRQ, address, stack id, control group, command line */
-			/* name of an IRQ, address, control group; command line; device; NULL: none
-			 */
+			/* IRQ, address, stack id, control group, command line, user stack */
+			uint64_t number;
+			/* name of an IRQ, address, control group; command line; device; calls;
+			 * NULL: none */
 			const char *name;
+			uint32_t user;        /* EVENT_CALLER: number of the user stack */
 			const char *affinity; /* CPUs of an IRQ; NULL: not known */
 			const char *const *frame;
 			int nframes;

@@ -29,7 +29,7 @@ static const char *keep(const struct session_names *s, enum event_type type, uin
 	name = view_text(s->view, name);
 	if (!name && type == EVENT_SYMBOL) /* memory is out */
 		name = "[unknown]";
-	if (name || (type != EVENT_COMMAND && type != EVENT_DEVICE))
+	if (name || (type != EVENT_COMMAND && type != EVENT_DEVICE && type != EVENT_CALLS))
 		session_tell(s->tap, &(struct event){.type = type,
 						     .named = {.number = number, .name = name}});
 	return name;
@@ -79,6 +79,27 @@ static int ask_stack(void *ctx, int32_t id, const char **frame)
 	return n;
 }
 
+/* The calls are told as soon as they are known: a recorder may not hear the end. */
+static uint32_t ask_user(void *ctx, int32_t id)
+{
+	const struct session_names *s = ctx;
+	uint32_t user = s->asked->user(s->asked->ctx, id);
+
+	if (!user)
+		return 0;
+	session_tell(s->tap,
+		     &(struct event){.type = EVENT_CALLER, .named = {.number = id, .user = user}});
+	keep(s, EVENT_CALLS, user, s->asked->calls(s->asked->ctx, user));
+	return user;
+}
+
+static const char *ask_calls(void *ctx, uint32_t user)
+{
+	const struct session_names *s = ctx;
+
+	return keep(s, EVENT_CALLS, user, s->asked->calls(s->asked->ctx, user));
+}
+
 void session_names_init(struct session_names *s, const struct session_options *o)
 {
 	*s = (struct session_names){.view = o->view, .asked = o->names, .tap = o->tap};
@@ -91,24 +112,28 @@ void session_names_init(struct session_names *s, const struct session_options *o
 			       .stack = ask_stack,
 			       .owner = ask_owner,
 			       .command = o->names && o->names->command ? ask_command : NULL,
+			       .user = o->names && o->names->user ? ask_user : NULL,
+			       .calls = o->names && o->names->user ? ask_calls : NULL,
 			       .by = o->names ? o->names->by : BY_THREAD};
 }
 
 static void finish_source(struct source *s, const struct names *names)
 {
-	if (s->process && s->process != SOURCE_PROCESSES)
+	if (names->command && s->process && s->process != SOURCE_PROCESSES)
 		s->command = names->command(names->ctx, s->process, s->name);
 	for (uint32_t i = 0; s->askers && i < s->askers->count; i++) {
 		struct asker *who = &s->askers->row[i].who;
 
-		if (who->process)
+		if (who->process && names->command)
 			who->command = names->command(names->ctx, who->process, who->comm);
+		if (who->user && names->calls)
+			who->calls = names->calls(names->ctx, who->user);
 	}
 }
 
 void session_names_finish(struct view *v, const struct names *names)
 {
-	if (!names || !names->command)
+	if (!names || (!names->command && !names->calls))
 		return;
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		for (uint32_t k = 0; k < v->cpu[i].sources.count; k++)

@@ -15,7 +15,8 @@ struct session_names {
 
 void session_names_init(struct session_names *s, const struct session_options *o);
 
-/* Asks for the command lines of all rows that have a process. names NULL: nobody knows them. */
+/* Asks for the command lines and the calls of all rows that have some. names NULL: nobody knows
+ * them. */
 void session_names_finish(struct view *v, const struct names *names);
 
 static inline void session_tell(const struct tap *tap, const struct event *e)

@@ -201,7 +201,7 @@ static void on_event(void *ctx, const struct event *e)
 {
 	struct blackbox *b = ctx;
 
-	if (!b->nlanes)
+	if (!b->nlanes || hide_leaves(&b->hide, e))
 		return;
 	if (event_is_name(e->type)) {
 		put_name(b, e);

@@ -25,6 +25,8 @@
  *   OWNER           number: of the control group, text: its path
  *   COMMAND         number: names_command(), text: command line
  *   DEVICE          number: IRQ, text: device
+ *   CALLER          number: id of a stack, number: the user stack that goes with it
+ *   CALLS           number: of a user stack, text: its calls (model/calls.h)
  *   SYMBOL          u64 address, text
  *   STACK           number: id, number: frames, a text for each
  *   record          number: place in the table; if SHAPE_NEW its 46 bytes, where a thread, or an
@@ -32,7 +34,8 @@
  *                   SEQUENCE_JUMPS u32: sequence, else it is the level's next one; signed time: end
  *                   less the CPU's last record's end; time: length, unless INSTANT
  *
- * Formats up to 3 know no OWNER: their readers would leave out the rest of a chunk that has one. In
+ * Formats up to 3 know no OWNER, those up to 4 no CALLER and no CALLS: their readers would leave
+ * out the rest of a chunk that has one. In
  * formats 1 and 2 a chunk is its events alone, with the times among them, and no CODE_NEAR. In
  * format 1 sequences are u16, and modulo 2^16: reading makes them whole again.
  */

@@ -280,7 +280,12 @@ static __attribute__((noinline)) bool get_event(struct decoder *d, struct readin
 	case EVENT_OWNER:
 	case EVENT_COMMAND:
 	case EVENT_DEVICE:
+	case EVENT_CALLS:
 		event->named.number = get_number(r);
+		return !r->bad;
+	case EVENT_CALLER:
+		event->named.number = get_number(r);
+		event->named.user = get_number(r);
 		return !r->bad;
 	case EVENT_STACK:
 		event->named.number = get_number(r);

@@ -248,6 +248,10 @@ static void put_named(struct encoder *e, const struct event *event)
 		put_u64(&e->b, event->named.number);
 	else
 		put_number(&e->b, event->named.number);
+	if (event->type == EVENT_CALLER) {
+		put_number(&e->b, event->named.user);
+		return;
+	}
 	if (event->type == EVENT_STACK) {
 		put_number(&e->b, event->named.nframes);
 		for (int i = 0; i < event->named.nframes; i++)

@@ -30,8 +30,8 @@
 
 #define FILE_MAGIC   "culprit\n"
 #define FILE_HEAD    16
-#define FORMAT_MAJOR 4 /* 1 to 3 are still read: see codec.h */
-#define FORMAT_MINOR 2
+#define FORMAT_MAJOR 5 /* 1 to 4 are still read: see codec.h */
+#define FORMAT_MINOR 0
 #define CHUNK_MARK   "CHNK"
 #define CHUNK_HEAD   24
 #define CHUNK_MAX    (4 << 20) /* payload bytes, raw: what a reader has to hold */

@@ -38,6 +38,14 @@ struct hide_room {
 	const char *frame[STACK_FRAMES];
 };
 
+/* True for an event that is left out with `redact`: nothing but what users chose. The number of a
+ * command line is made from a name, too. */
+static inline bool hide_leaves(const struct hide *h, const struct event *e)
+{
+	return h->redact &&
+	       (e->type == EVENT_COMMAND || e->type == EVENT_CALLER || e->type == EVENT_CALLS);
+}
+
 /* The event with its addresses replaced, and its names with `redact`; it may point to *room. */
 struct event hide_event(struct hide *h, const struct event *e, struct hide_room *room);
 

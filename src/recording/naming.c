@@ -19,6 +19,7 @@ struct name {
 	const char *name, *affinity;
 	const char *const *frame; /* a stack's; in the texts; NULL: out of memory */
 	int nframes;
+	uint32_t user; /* EVENT_CALLER: number of the user stack */
 };
 
 struct naming {
@@ -98,13 +99,20 @@ static void take_stack(struct naming *n, struct reading *r, struct name *x, int 
 
 void naming_skip(struct reading *r, const struct event *e)
 {
-	int n = e->type == EVENT_STACK ? e->named.nframes
-		: e->type == EVENT_IRQ ? 2
-				       : event_is_name(e->type);
+	int n = e->type == EVENT_STACK    ? e->named.nframes
+		: e->type == EVENT_IRQ    ? 2
+		: e->type == EVENT_CALLER ? 0
+					  : event_is_name(e->type);
 	size_t len;
 
 	while (n-- > 0)
 		get_text(r, &len);
+}
+
+/* True for names of which users choose every part. */
+static bool is_users(enum event_type type)
+{
+	return type == EVENT_OWNER || type == EVENT_COMMAND || type == EVENT_CALLS;
 }
 
 void naming_take(struct naming *n, struct reading *r, const struct event *e)
@@ -124,7 +132,9 @@ void naming_take(struct naming *n, struct reading *r, const struct event *e)
 	x->number = e->named.number;
 	if (e->type == EVENT_STACK)
 		take_stack(n, r, x, e->named.nframes);
-	else if (n->redact && (e->type == EVENT_OWNER || e->type == EVENT_COMMAND))
+	else if (e->type == EVENT_CALLER)
+		x->user = n->redact ? 0 : e->named.user;
+	else if (n->redact && is_users(e->type))
 		naming_skip(r, e); /* the slot is taken, and has no name */
 	else
 		x->name = keep(n, r);
@@ -187,6 +197,16 @@ static const char *name_command(void *ctx, uint32_t process, const char *comm)
 	return known(ctx, EVENT_COMMAND, names_command(process, comm))->name;
 }
 
+static uint32_t name_user(void *ctx, int32_t id)
+{
+	return known(ctx, EVENT_CALLER, id)->user;
+}
+
+static const char *name_calls(void *ctx, uint32_t user)
+{
+	return known(ctx, EVENT_CALLS, user)->name;
+}
+
 void naming_redact(struct naming *n)
 {
 	n->redact = true;
@@ -210,6 +230,8 @@ struct naming *naming_new(struct texts *texts, enum owner_by by)
 				  name_stack,
 				  name_owner,
 				  name_command,
+				  name_user,
+				  name_calls,
 				  .by = by,
 				  .kept = true,
 				  .stack_kept = name_stack_kept};

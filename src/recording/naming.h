@@ -14,8 +14,7 @@ struct naming *naming_new(struct texts *texts, enum owner_by by);
 void naming_free(struct naming *n);
 void naming_redact(struct naming *n); /* names that users chose go from here on */
 
-/* Takes the texts of an event EVENT_IRQ, EVENT_SYMBOL, EVENT_STACK, EVENT_OWNER,
- * EVENT_COMMAND or EVENT_DEVICE. */
+/* Takes an event for which event_is_name() holds, and its texts. */
 void naming_take(struct naming *n, struct reading *r, const struct event *e);
 void naming_skip(struct reading *r, const struct event *e); /* skips them; other events have none */
 const struct names *naming_names(const struct naming *n);

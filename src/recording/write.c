@@ -99,8 +99,8 @@ static void on_event(void *ctx, const struct event *e)
 
 	if (!r->encoder)
 		return;
-	if (r->hide.redact && e->type == EVENT_COMMAND)
-		return; /* the number is made from a name, too */
+	if (hide_leaves(&r->hide, e))
+		return;
 	if (event_is_name(e->type) && seen_before(r->seen, e->type, e->named.number))
 		return;
 	r->hiccups += e->type == EVENT_HICCUP;

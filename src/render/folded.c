@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "model/calls.h"
 #include "model/hosts.h"
 #include "model/report.h"
 #include "render/render.h"
@@ -88,6 +89,19 @@ static bool is_probe(const char *frame)
 	return false;
 }
 
+/* The program's calls, the outermost first. */
+static void put_calls(struct stack *s, const char *calls)
+{
+	char frame[CALLS_MOST][CALLS_FRAME];
+	struct call c;
+	int n = 0;
+
+	while (n < CALLS_MOST && calls_next(&calls, &c))
+		calls_frame(&c, frame[n++]);
+	while (n-- > 0)
+		put_name(s, frame[n]);
+}
+
 static void put_asker(struct stack *s, const struct asker_row *o)
 {
 	const char *cpu = o->who.host ? "host cpu" : "cpu";
@@ -103,6 +117,7 @@ static void put_asker(struct stack *s, const struct asker_row *o)
 			 escape_text(o->who.comm, sizeof(o->who.comm), comm, sizeof(comm)),
 			 o->who.tid, owner, *owner ? "," : "", cpu, o->who.cpu);
 	put(s, text);
+	put_calls(s, o->who.calls);
 	while (innermost < o->nframes && is_probe(o->frame[innermost]))
 		innermost++;
 	for (int i = o->nframes; i-- > innermost;)

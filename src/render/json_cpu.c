@@ -94,10 +94,7 @@ static void write_askers(struct json *j, const struct askers *o)
 			write_owner(j, r->who.owner);
 		if (r->who.command)
 			json_string(j, "command_line", r->who.command);
-		json_array_flat(j, "stack");
-		for (int k = 0; k < r->nframes; k++)
-			json_string(j, NULL, r->frame[k]);
-		json_end(j);
+		render_stacks(j, r);
 		json_end(j);
 	}
 	json_end(j);

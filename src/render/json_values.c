@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values in the JSON report: the figures of a histogram, and all that a workload measured. */
+/* Values in the JSON report: the figures of a histogram, and all that a workload measured; the
+ * stacks of an asker. */
 #include "base/json.h"
+#include "model/calls.h"
 #include "render/render.h"
 
 void render_numbers(struct json *j, const struct hist *h, unsigned per_ns)
@@ -134,5 +136,31 @@ void render_frequency(struct json *j, const struct view *v, const struct cpu *c)
 	for (uint32_t i = 0; i < c->khz.n; i++)
 		json_u64(j, NULL, c->khz.row[i].khz);
 	json_end(j);
+	json_end(j);
+}
+
+void render_stacks(struct json *j, const struct asker_row *r)
+{
+	const char *calls = r->who.calls;
+	struct call c;
+
+	json_array_flat(j, "stack");
+	for (int k = 0; k < r->nframes; k++)
+		json_string(j, NULL, r->frame[k]);
+	json_end(j);
+	if (!r->who.user)
+		return;
+	json_array_flat(j, "user_stack");
+	for (int n = 0; n < CALLS_MOST && calls_next(&calls, &c); n++) {
+		json_object_flat(j, NULL);
+		json_string(j, "function", c.name[0] ? c.name : NULL);
+		if (c.file[0])
+			json_string(j, "file", c.file);
+		if (!c.gap)
+			json_u64(j, "offset", c.offset);
+		if (c.build[0])
+			json_string(j, "build_id", c.build);
+		json_end(j);
+	}
 	json_end(j);
 }

@@ -282,30 +282,16 @@ static uint64_t emit_asker(struct trace *t, const struct asker *a, uint64_t at_n
 	return e.flow;
 }
 
-static char *describe_asker(const struct asker *a, char *buf, size_t len)
-{
-	char comm[4 * sizeof(a->comm)], function[256];
-
-	if (asker_context(a))
-		snprintf(buf, len, "%s", asker_context(a));
-	else
-		snprintf(buf, len, "%s [%u]",
-			 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid);
-	if (a->function)
-		snprintf(buf + strlen(buf), len - strlen(buf), " %s",
-			 escape_text(a->function, SIZE_MAX, function, sizeof(function)));
-	return buf;
-}
-
 static void emit_span(struct trace *t, uint32_t index, uint64_t track, const struct span *span)
 {
 	const struct source *s = t->view->cpu[index].sources.row[span->source];
-	char name[REPORT_WHO], asker[512 + REPORT_OWNER], by[REPORT_OWNER], owner[REPORT_OWNER];
+	char name[REPORT_WHO], asker[PERFETTO_ASKER + REPORT_OWNER], by[REPORT_OWNER],
+		owner[REPORT_OWNER];
 	struct event_parts e;
 
 	if (span->asker.kind) {
 		e.flow = emit_asker(t, &span->asker, span->start_ns,
-				    describe_asker(&span->asker, asker, 512));
+				    perfetto_asker(s, &span->asker, asker));
 		strcat(asker, report_owner(span->asker.owner, by));
 	}
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, span->start_ns, track);

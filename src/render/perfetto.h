@@ -108,6 +108,11 @@ void perfetto_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t va
  * percentiles of all values, as levels, and its figures over time. */
 void perfetto_window(struct trace *t, uint32_t index);
 
+/* Describes who asked for a span of this source, escaped and perhaps cut: "poke [4414] main > storm
+ * > futex() > futex_wake". Returns buf. */
+#define PERFETTO_ASKER 768
+char *perfetto_asker(const struct source *s, const struct asker *a, char buf[PERFETTO_ASKER]);
+
 /* Writes what comes before the first hiccup: clocks, host, all names known by then, tracks. */
 void perfetto_head(struct trace *t);
 

@@ -3,9 +3,12 @@
  * for each, so those that have nothing rare are written here by hand: the same fields in the same
  * order (perfetto.proto), which makes the same bytes. */
 #include <endian.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/escape.h"
+#include "model/calls.h"
 #include "render/perfetto.h"
 
 #define TEXTS_MOST 1000 /* bytes of texts in an event that is written here */
@@ -178,4 +181,34 @@ void perfetto_event(struct trace *t, Perfetto__TracePacket *p)
 	begin -= 1 + size_of(size);
 	exact_field(begin, TRACE_PACKET, size);
 	fwrite_unlocked(begin, 1, end - begin, t->out);
+}
+
+/* The source's row of an asker with calls, which spans have not; NULL: none. */
+static const struct asker_row *row_of(const struct source *s, const struct asker *a)
+{
+	for (uint32_t i = 0; a->user && s->askers && i < s->askers->count; i++) {
+		const struct asker_row *r = &s->askers->row[i];
+
+		if (r->who.user == a->user && r->who.tid == a->tid &&
+		    r->who.function == a->function)
+			return r;
+	}
+	return NULL;
+}
+
+char *perfetto_asker(const struct source *s, const struct asker *a, char buf[PERFETTO_ASKER])
+{
+	char comm[4 * sizeof(a->comm)], way[CALLS_WAY], shown[PERFETTO_ASKER - 128];
+	const struct asker_row *r = row_of(s, a);
+
+	if (asker_context(a))
+		snprintf(buf, PERFETTO_ASKER, "%s", asker_context(a));
+	else
+		snprintf(buf, PERFETTO_ASKER, "%s [%u]",
+			 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid);
+	calls_way(r ? r : &(struct asker_row){.who.function = a->function}, way);
+	if (*way)
+		snprintf(buf + strlen(buf), PERFETTO_ASKER - strlen(buf), " %s",
+			 escape_text(way, SIZE_MAX, shown, sizeof(shown)));
+	return buf;
 }

@@ -116,6 +116,9 @@ void render_frequency(struct json *j, const struct view *v, const struct cpu *c)
 /* Writes "count","total_ns", ... "p99999_ns". per_ns: the histogram's units in a nanosecond. */
 void render_numbers(struct json *j, const struct hist *h, unsigned per_ns);
 
+/* Writes "stack" of an asker, and "user_stack" of one that has one. */
+void render_stacks(struct json *j, const struct asker_row *r);
+
 /* Writes "series", a workload's values of all its windows, with their bins. */
 void render_series(struct json *j, const struct view *v, const struct cpu *c);
 

@@ -184,6 +184,22 @@ static void owned_threads(struct scene *s)
 	}
 }
 
+/* Owners; and user stacks: one that is known, one with strange names and callers that are not
+ * known. */
+static void callers(struct scene *s, int32_t queued, int32_t woken)
+{
+	owners(s);
+	s->user[queued] = 1;
+	s->calls[1] =
+		"madvise\t/usr/lib/libc.so.6\t11b3f7\t6196744a316dbd57c0fc8968df1680aac482cec4\n"
+		"release\t/srv/Zq-feed/lib.so\t1a2b\tabcdef01\n"
+		"\t/srv/Zq-feed/lib.so\t1c00\tabcdef01\n"
+		"main\t/usr/bin/python3\t9a0\t0123456789\n"
+		"\t/usr/lib/libc.so.6\t271ca\t6196744a316dbd57c0fc8968df1680aac482cec4\n?\n";
+	s->user[woken] = 2;
+	s->calls[2] = "?\ncall <b>\x1b[31m;`|\t/tmp/<Zq> \x9b\t10\t\n\t\t7f0012345678\t\n";
+}
+
 static void threads(struct scene *s, const char *path)
 {
 	static const char *const queue[] = {"__queue_work", "queue_work_on", "__lru_add_drain_all",
@@ -206,7 +222,7 @@ static void threads(struct scene *s, const char *path)
 	timed = scene_stack(s, timer, 6);
 	sched = scene_function(s, "sched_rt_period_timer");
 	flush = scene_function(s, "flush_tlb_func");
-	owners(s);
+	callers(s, queued, woken);
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 20; i++)
 		ask(s, 10 * MS * i + 1 * MS, i % 4 ? queued : timed, i % 3 ? "python3" : "bash",

@@ -117,6 +117,7 @@ static void make(struct kept *k, uint64_t now, struct hiccup *last)
 				  : below(3)              ? below(100)
 							  : any_number();
 		e->named.name = below(5) ? k->text[0] : NULL;
+		e->named.user = any_number();
 		e->named.affinity = below(2) ? k->text[1] : NULL;
 		if (e->type != EVENT_STACK)
 			break;
@@ -162,6 +163,10 @@ static void check(const struct kept *want, const struct event *is, struct readin
 		break;
 	case EVENT_WHERE:
 		assert_memory_equal(is->spot, e->spot, sizeof(*e->spot));
+		break;
+	case EVENT_CALLER:
+		assert_int_equal(is->named.number, e->named.number);
+		assert_int_equal(is->named.user, e->named.user);
 		break;
 	case EVENT_STACK:
 		assert_int_equal(is->named.number, e->named.number);

@@ -55,6 +55,28 @@ static struct event named(enum event_type type, uint64_t number)
 			      .named = {.number = number, .nframes = type == EVENT_STACK ? 2 : 0}};
 }
 
+/* A user stack for each stack. */
+static void take_user(uint32_t i)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "u%u", i);
+	take(named(EVENT_CALLS, i), text, NULL);
+	naming_take(naming, &(struct reading){0},
+		    &(struct event){.type = EVENT_CALLER, .named = {.number = i, .user = i + 1}});
+}
+
+static void check_user(const struct names *names, uint32_t i)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "u%u", i);
+	assert_string_equal(names->calls(names->ctx, i), text);
+	assert_int_equal(names->user(names->ctx, i), i + 1);
+	assert_null(names->calls(names->ctx, 3000 + i));
+	assert_int_equal(names->user(names->ctx, 3000 + i), 0);
+}
+
 /* The numbers of IRQs and stacks are alike, those of symbols are addresses. */
 static void test_many(void **state)
 {
@@ -76,6 +98,7 @@ static void test_many(void **state)
 		take(named(EVENT_COMMAND, names_command(i, text)), text, NULL);
 		text[0] = 's';
 		take(named(EVENT_STACK, i), text, "outer");
+		take_user(i);
 		take(named(EVENT_SYMBOL, 0xffffffff81000000), "another name",
 		     NULL); /* the first one holds */
 		if (i % 100 && i != 2999)
@@ -94,6 +117,7 @@ static void test_many(void **state)
 			text[0] = 'c';
 			assert_string_equal(names->command(names->ctx, k, text), text);
 			assert_null(names->command(names->ctx, k, "other"));
+			check_user(names, k);
 			text[0] = 's';
 			assert_int_equal(names->stack(names->ctx, k, frame), 2);
 			assert_string_equal(frame[0], text);

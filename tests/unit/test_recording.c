@@ -732,7 +732,7 @@ static void test_versions(void **state)
 	longer.at[10] = 7;
 	write_file(longer.at, longer.len);
 	assert_null(read_part(NULL));
-	assert_non_null(strstr(hear(), "has format 5.7, and this culprit reads formats up to 4.x"));
+	assert_non_null(strstr(hear(), "has format 6.7, and this culprit reads formats up to 5.x"));
 	for (uint32_t i = 0; i < n; i++)
 		free(chunk[i].payload);
 	free(longer.at);
@@ -901,7 +901,7 @@ static void check_flipped(const struct small *m, size_t i, struct recording *r)
 	if (i < 10) {
 		assert_null(r);
 		assert_non_null(strstr(hear(), i < 8 ? "is not a recording of culprit"
-						     : "this culprit reads formats up to 4.x"));
+						     : "this culprit reads formats up to 5.x"));
 		return;
 	}
 	while (hit < m->chunks && m->chunk[hit].end <= i)

@@ -48,6 +48,8 @@ struct scene {
 	} command[SCENE_WORDS];
 	const char *frame[SCENE_WORDS][STACK_FRAMES];
 	int nframes[SCENE_WORDS];
+	uint32_t user[SCENE_WORDS];     /* number of the user stack that goes with a stack's id */
+	const char *calls[SCENE_WORDS]; /* by that number */
 	uint32_t functions, stacks;
 	struct recorder_stats stats;
 };
@@ -124,6 +126,16 @@ static inline const char *scene_name_command(void *ctx, uint32_t process, const 
 	return c->text;
 }
 
+static inline uint32_t scene_name_user(void *ctx, int32_t id)
+{
+	return id >= 0 && id < SCENE_WORDS ? ((struct scene *)ctx)->user[id] : 0;
+}
+
+static inline const char *scene_name_calls(void *ctx, uint32_t user)
+{
+	return user < SCENE_WORDS ? ((struct scene *)ctx)->calls[user] : NULL;
+}
+
 /* ---- the session ---- */
 
 static inline void scene_tap(void *ctx, const struct event *e)
@@ -155,7 +167,9 @@ static inline void scene_init(struct scene *s, const char *hostname, const unsig
 				  scene_name_symbol,
 				  scene_name_stack,
 				  scene_name_owner,
-				  scene_name_command};
+				  scene_name_command,
+				  scene_name_user,
+				  scene_name_calls};
 }
 
 /* path NULL: without a recording. */
