@@ -33,7 +33,7 @@ struct options {
 	bool dma_latency, load_here, kernel;
 	struct wish load;
 	int style;
-	uint32_t histogram_us;
+	uint32_t histogram;
 	bool nanoseconds, total;
 	struct rt_file json;
 };
@@ -85,7 +85,7 @@ static int set_load(const char *text, void *field, const struct opt *row, char *
 	return 0;
 }
 
-#define HISTOGRAM_MAX 1000000 /* us */
+#define HISTOGRAM_MAX 1000000 /* as many bins as cyclictest may have */
 
 static int set_histogram(const char *text, void *field, const struct opt *row, char *why,
 			 size_t whylen)
@@ -103,7 +103,7 @@ static int set_histogram(const char *text, void *field, const struct opt *row, c
 static int report_styled(struct workload_command *c, struct view *v)
 {
 	struct options *o = (struct options *)((char *)c - FIELD(command));
-	struct cyclictest_style style = {o->sleep.interval_ns, o->nanoseconds, o->histogram_us,
+	struct cyclictest_style style = {o->sleep.interval_ns, o->nanoseconds, o->histogram,
 					 c->measure.sched.priority, o->total};
 
 	FILE *json = rt_file_begin(&o->json, v, &c->limits);
@@ -143,7 +143,7 @@ static const struct opt sleep_opts[] = {
 	{0, "histogram", "US",
 	 "with --style cyclictest: print how many latencies were of each microsecond below US, as "
 	 "its -h does",
-	 FIELD(histogram_us), set_histogram, .needs = "style", .why = "belongs to cyclictest's"},
+	 FIELD(histogram), set_histogram, .needs = "style", .why = "belongs to cyclictest's"},
 	{0, "nanoseconds", NULL, NULL, FIELD(nanoseconds), .needs = "style", /* cyclictest's -N */
 	 .why = "belongs to cyclictest's"},
 	{0, "histogram-total", NULL, NULL, FIELD(total), .needs = "histogram", /* cyclictest's -H */
@@ -256,7 +256,7 @@ int cmd_sleep(int argc, char **argv)
 			 is_loaded(&o.load) ? "--load" : "-f");
 		return EXIT_ERROR;
 	}
-	if (o.histogram_us && !o.style) {
+	if (o.histogram && !o.style) {
 		complain("--histogram belongs to --style cyclictest: give both, or -f hgrm");
 		return EXIT_ERROR;
 	}

@@ -45,8 +45,8 @@ int render_oslat(const struct view *view, const struct oslat_style *style, FILE 
 
 struct cyclictest_style {
 	uint64_t interval_ns;
-	bool nanoseconds;      /* values are ns, not whole us */
-	uint32_t histogram_us; /* --histogram: values of so many us and more overflow; 0: none */
+	bool nanoseconds;   /* values are ns, not whole us */
+	uint32_t histogram; /* --histogram: values of so many and more overflow; 0: none */
 	int priority;
 	bool total; /* the histogram has a column of all CPUs, where there are two */
 };

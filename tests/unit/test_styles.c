@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/rt_json.h"
 #include "render/styles.h"
 #include "../world/made.h"
 
@@ -335,7 +336,7 @@ static void cyclictest(void **state)
 	}
 	out = open_memstream(&text, &len);
 	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
-	style.histogram_us = 8;
+	style.histogram = 8;
 	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
 	style = (struct cyclictest_style){1000000, true, 0, 80};
 	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
@@ -366,6 +367,48 @@ static void cyclictest(void **state)
 		"# Histogram Overflow at cycle number:\n"
 		"# Thread 0: # 00001 others\n# Thread 1: # 00002 others\n");
 	free(text);
+	report_free(&report);
+}
+
+static int no_node(unsigned cpu)
+{
+	(void)cpu;
+	return 0;
+}
+
+/* The bins of rt-tests' JSON have the unit of all its values: with -N ns. */
+static void cyclictest_json(void **state)
+{
+	struct cyclictest_style style = {.interval_ns = 1000000, .histogram = 3000};
+	const struct rt_test test = {"", "", "", "", "", "", "", false, 0, no_node};
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	(void)state;
+	begin();
+	report.view.cpu[0].series = calloc(1, sizeof(*report.view.cpu[0].series));
+	assert_non_null(report.view.cpu[0].series);
+	strcpy(report.view.cpu[0].series->name, "latency");
+	assert_int_equal(hist_init(&report.view.cpu[0].series->hist, SERIES_BITS), 0);
+	report.view.cpu[0].nseries = 1;
+	hist_add(&report.view.cpu[0].series->hist, 100);
+	hist_add(&report.view.cpu[0].series->hist, 2999);
+	hist_add(&report.view.cpu[0].series->hist, 41000);
+	for (int ns = 0; ns < 2; ns++) {
+		style.nanoseconds = ns;
+		out = open_memstream(&text, &len);
+		assert_int_equal(render_cyclictest_json(&report.view, &style, &test, out), 0);
+		fclose(out);
+		assert_non_null(
+			strstr(text, ns ? "\"resolution_in_ns\": 1," : "\"resolution_in_ns\": 0,"));
+		assert_non_null(strstr(text, ns ? "\"histogram\": {\n        \"100\": 1,\n"
+						  "        \"2999\": 1\n      },"
+						: "\"histogram\": {\n        \"0\": 1,\n"
+						  "        \"2\": 1,\n        \"41\": 1\n"
+						  "      },"));
+		free(text);
+	}
 	report_free(&report);
 }
 
@@ -415,8 +458,8 @@ int main(void)
 		cmocka_unit_test(sysjitter),     cmocka_unit_test(raw),
 		cmocka_unit_test(raw_head),      cmocka_unit_test(oslat),
 		cmocka_unit_test(oslat_options), cmocka_unit_test(osnoise),
-		cmocka_unit_test(cyclictest),    cmocka_unit_test(pingpong),
-		cmocka_unit_test(thresholds),
+		cmocka_unit_test(cyclictest),    cmocka_unit_test(cyclictest_json),
+		cmocka_unit_test(pingpong),      cmocka_unit_test(thresholds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
