@@ -102,12 +102,18 @@ FILE *rt_file_begin(struct rt_file *f, const struct view *v, const struct limits
 	return f->open ? f->file.file : stdout;
 }
 
+int rt_file_end(struct rt_file *f, int err)
+{
+	f->whole = !err;
+	return err ? complain("cannot write %s: %s", f->path, strerror(-err)) : 0;
+}
+
 int rt_file_close(struct rt_file *f)
 {
-	int err = f->open ? newfile_close(&f->file, f->test.command) : 0;
+	int err = f->open ? newfile_close(&f->file, f->whole) : 0;
 
-	if (f->path && !f->open && f->test.command && (fflush(stdout) || ferror(stdout)))
+	if (f->whole && !f->open && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
-	f->open = false;
+	f->open = f->whole = false;
 	return err ? complain("writing %s: %s", f->path, newfile_error(err)) : 0;
 }

@@ -183,7 +183,8 @@ static int end(void *ctx)
 
 	if (s->textfile)
 		write_textfile(s, false);
-	if (style_end(&s->o->styled, s->view, &s->o->limits, s->o->output.file) || s->failed)
+	if (style_end(&s->o->styled, s->view, s->o->output.file) || s->failed ||
+	    style_json(&s->o->styled, s->view, &s->o->limits))
 		return EXIT_ERROR;
 	return s->o->styled.style == STYLE_NONE ? live_report(&s->o->output, s->view) : EXIT_OK;
 }
@@ -253,11 +254,11 @@ int cmd_run(int argc, char **argv)
 		complain("--metrics-per group is for a report at its end: which CPUs are alike "
 			 "changes while a run goes on; use host or cpu with --textfile");
 		code = EXIT_ERROR;
-	} else if (measure_check(&o.measure, &v->host) || output_open(&o.output)) {
-		code = EXIT_ERROR;
 	} else if (o.styled.json.path && o.styled.style != STYLE_OSLAT) {
 		complain("--style-json is of --style oslat alone: leave it out, or give -f json "
 			 "without --style");
+		code = EXIT_ERROR;
+	} else if (measure_check(&o.measure, &v->host) || output_open(&o.output)) {
 		code = EXIT_ERROR;
 	} else {
 		code = output_close(&o.output,

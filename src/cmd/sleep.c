@@ -99,21 +99,27 @@ static int set_histogram(const char *text, void *field, const struct opt *row, c
 	return 0;
 }
 
-/* Writes the report in cyclictest's columns. */
+static int write_json(struct options *o, const struct view *v, const struct cyclictest_style *style)
+{
+	FILE *json = rt_file_begin(&o->json, v, &o->command.limits);
+
+	return json ? rt_file_end(&o->json, render_cyclictest_json(v, style, &o->json.test, json))
+		    : 0;
+}
+
+/* Writes the report in cyclictest's columns. On standard output JSON comes first, as there; a file
+ * of it only where the columns could be written. */
 static int report_styled(struct workload_command *c, struct view *v)
 {
 	struct options *o = (struct options *)((char *)c - FIELD(command));
 	struct cyclictest_style style = {o->sleep.interval_ns, o->nanoseconds, o->histogram,
 					 c->measure.sched.priority, o->total};
 
-	FILE *json = rt_file_begin(&o->json, v, &c->limits);
-
-	if (json && render_cyclictest_json(v, &style, &o->json.test, json)) {
-		complain("out of memory");
+	if (!o->json.open && write_json(o, v, &style))
 		return EXIT_ERROR;
-	}
-	return output_done(&c->output, render_cyclictest(v, &style, c->output.file)) ? EXIT_ERROR
-										     : EXIT_OK;
+	if (output_done(&c->output, render_cyclictest(v, &style, c->output.file)))
+		return EXIT_ERROR;
+	return o->json.open && write_json(o, v, &style) ? EXIT_ERROR : EXIT_OK;
 }
 
 static const struct opt sleep_opts[] = {
@@ -149,7 +155,7 @@ static const struct opt sleep_opts[] = {
 	{0, "histogram-total", NULL, NULL, FIELD(total), .needs = "histogram", /* cyclictest's -H */
 	 .why = "adds a column to it"},
 	{0, "style-json", "FILE", NULL, FIELD(json.path), opt_set_string, .needs = "style",
-	 .excludes = "max-hiccup", .why = "holds the exit status, before such a limit is judged"},
+	 .excludes = "max-hiccup", .why = STYLE_JSON_WHY},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	{.include = limits_stop_on_opts,
@@ -256,8 +262,12 @@ int cmd_sleep(int argc, char **argv)
 			 is_loaded(&o.load) ? "--load" : "-f");
 		return EXIT_ERROR;
 	}
-	if (o.histogram && !o.style) {
-		complain("--histogram belongs to --style cyclictest: give both, or -f hgrm");
+	if (!o.style && (o.histogram || o.nanoseconds || o.json.path)) {
+		complain("--%s belongs to --style cyclictest: give both, or %s",
+			 o.histogram     ? "histogram"
+			 : o.nanoseconds ? "nanoseconds"
+					 : "style-json",
+			 o.histogram ? "-f hgrm" : "-f json");
 		return EXIT_ERROR;
 	}
 	if (o.load_here && o.command.measure.sched.policy == SCHED_DEADLINE) {

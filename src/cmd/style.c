@@ -40,8 +40,7 @@ const struct opt style_opts[] = {
 	{0, "oslat-brief", NULL, NULL, FIELD(oslat.brief), .needs = "style",
 	 .why = "belongs to oslat's"},
 	{0, "style-json", "FILE", NULL, FIELD(json.path), opt_set_string, .needs = "style",
-	 .excludes = "max-hiccup,max-lost",
-	 .why = "holds the exit status, before such limits are judged"},
+	 .excludes = "max-hiccup,max-lost", .why = STYLE_JSON_WHY},
 	{0},
 };
 
@@ -186,28 +185,14 @@ void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const 
 		write_raw(s, v, &s->raws[index], a);
 }
 
-/* Writes oslat's columns and its file. */
-static int write_oslat(struct styled *s, const struct view *v, const struct limits *limits,
-		       FILE *out)
-{
-	int err = render_oslat(v, &s->oslat, out);
-	FILE *json = rt_file_begin(&s->json, v, limits);
-
-	if (json && !err)
-		err = render_oslat_json(v, &s->oslat, &s->json.test, json);
-	return err;
-}
-
-int style_end(struct styled *s, const struct view *v, const struct limits *limits, FILE *out)
+int style_end(struct styled *s, const struct view *v, FILE *out)
 {
 	int err = 0;
 
 	if (s->style == STYLE_OSNOISE)
 		for (uint32_t i = 0; i < v->ncpus; i++)
 			render_period(v, i, &s->period[i], NULL, out);
-	else if (s->style != STYLE_NONE &&
-		 (s->style == STYLE_OSLAT ? write_oslat(s, v, limits, out)
-					  : render_style(s->style, v, &s->oslat, out)) == -ENOMEM)
+	else if (s->style != STYLE_NONE && render_style(s->style, v, &s->oslat, out) == -ENOMEM)
 		err = complain("out of memory");
 	for (uint32_t i = 0; s->raws && i < v->ncpus; i++)
 		if (close_raw(s, v, i))
@@ -217,4 +202,12 @@ int style_end(struct styled *s, const struct view *v, const struct limits *limit
 	free(s->raws);
 	free(s->period);
 	return err;
+}
+
+int style_json(struct styled *s, const struct view *v, const struct limits *limits)
+{
+	FILE *json = rt_file_begin(&s->json, v, limits);
+
+	return json ? rt_file_end(&s->json, render_oslat_json(v, &s->oslat, &s->json.test, json))
+		    : 0;
 }

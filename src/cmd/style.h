@@ -31,6 +31,9 @@ bool style_wants_hiccups(const struct styled *s);
 int style_begin(struct styled *s, const struct view *v, FILE *out);
 void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const struct account *a,
 		  FILE *out);
-int style_end(struct styled *s, const struct view *v, const struct limits *limits, FILE *out);
+int style_end(struct styled *s, const struct view *v, FILE *out);
+
+/* Writes what --style-json wants, when all else is written. 0 or -1 with the reason said. */
+int style_json(struct styled *s, const struct view *v, const struct limits *limits);
 
 #endif

@@ -304,6 +304,14 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         is_([mine["sysinfo"], mine["num_threads"], mine.get("resolution_in_ns"), one.get("node")],
             [theirs["sysinfo"], 1, theirs.get("resolution_in_ns"),
              theirs["thread"]["0"].get("node")], f"{name} --json: and what does not vary")
+    # A return_code of 0 stands behind no run that failed.
+    for line in (f"cyclictest -q -a {cpu} -i 1000 -l 3 --histfile /dev/full --json {place}/old",
+                 f"oslat -c {cpu} -D 1 --json {place}/old > /dev/full"):
+        with open(f"{place}/old", "w") as f:
+            f.write("old")
+        r = subprocess.run(f"{place}/{line}", shell=True, capture_output=True, text=True)
+        ok(r.returncode == 1 and "No space left" in r.stderr and lib.read(f"{place}/old") == "old",
+           f"{line.split()[0]} --json: beside columns that fail it leaves what was there", r)
     both = subprocess.run([f"{place}/cyclictest", "-q", "-a", str(cpu), "-i", "1000", "-l", "5",
                            "--json=-"], capture_output=True, text=True)
     document, end = json.JSONDecoder().raw_decode(both.stdout)
