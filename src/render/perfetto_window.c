@@ -64,14 +64,17 @@ static void emit_levels(struct trace *t, uint32_t index, const struct series *s)
 
 enum figure { LARGEST, MEAN, NUMBER, FIGURES };
 
+/* The bin is not empty, unless it is for the number. */
 static uint64_t figure_of(const struct course_bin *b, enum figure f)
 {
 	if (f == NUMBER)
 		return b->count;
-	return f == LARGEST ? b->max : b->count ? b->sum / b->count : 0;
+	return f == LARGEST ? b->max : b->sum / b->count;
 }
 
-/* Writes a figure of each slice of time, where it changes; behind the last slice 0. */
+/* Writes a figure of each slice of time, where it changes; behind the last slice 0. A slice without
+ * values has a number of them, 0, and no other figure: a counter cannot pause, so it stays as it
+ * was. */
 static void emit_course(struct trace *t, uint32_t index, const struct series *s, enum figure f)
 {
 	static const char *const figures[] = {"largest", "mean", "number"};
@@ -85,8 +88,11 @@ static void emit_course(struct trace *t, uint32_t index, const struct series *s,
 		 format_ns(c->width, width, sizeof(width)));
 	track = new_counter(t, index, unit, name);
 	for (uint32_t i = 0; i <= c->n; i++) {
-		uint64_t value = i < c->n ? figure_of(&c->bin[i], f) : 0;
+		uint64_t value;
 
+		if (i < c->n && !c->bin[i].count && f != NUMBER)
+			continue;
+		value = i < c->n ? figure_of(&c->bin[i], f) : 0;
 		if (value != last)
 			perfetto_value(t, track, c->start + i * c->width, value);
 		last = value;

@@ -53,11 +53,13 @@ for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
             "and all its values are there, as levels over the window")
         over = series["over_time"]
         for name, column in ("largest", "max"), ("mean", "mean"), ("number", "count"):
-            figures = [*(v or 0 for v in over[column]), 0]
+            figures = [(i, v) for i, v in enumerate([*over[column], 0])
+                       if name == "number" or i == len(over["count"]) or over["count"][i]]
             is_(counters.get(f"CPU 3 latency {name} in each 20.0 ms", []),
                 [(5_000_000_000 + over["at_ns"] + i * over["each_ns"], v)
-                 for i, v in enumerate(figures) if not i or v != figures[i - 1]],
+                 for k, (i, v) in enumerate(figures) if not k or v != figures[k - 1][1]],
                 f"and over time, the {name} of each slice")
+        ok(0 in over["count"], "some slices have no value, and no mean of 0", over["count"])
         is_((len(over["count"]), sum(over["count"]), max(over["max"])),
             (49, series["count"], series["max_ns"]), "they are all of its values")
         is_([v for _, v in counters.get("CPU 3 frequency", [])], [1200000, 3400000, 1200000],
