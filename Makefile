@@ -344,10 +344,21 @@ $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/tests/unit/order_
 
 # Programs that live tests start; built here, as not every machine that runs the tests has a
 # compiler.
-HELPERS := $(O)/watched $(O)/storm
-$(HELPERS): $(O)/%: tests/live/%.c src/culprit.h
+CALLERS := $(O)/callers $(O)/callers_bare
+HELPERS := $(O)/watched $(O)/storm $(CALLERS) $(O)/callers_stripped
+$(O)/watched $(O)/storm: $(O)/%: tests/live/%.c src/culprit.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
+# One program with frame pointers, without, and with nothing but what it needs to run.
+$(O)/callers: FRAMES := -fno-omit-frame-pointer
+$(O)/callers_bare: FRAMES := -fomit-frame-pointer
+$(CALLERS): tests/live/callers.c
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(FRAMES) -fasynchronous-unwind-tables -Wl,--build-id $(WARN) \
+		-D_GNU_SOURCE -o $@ $< -pthread
+$(O)/callers_stripped: $(O)/callers
+	$(call say,STRIP,$@)
+	$(Q)$(CROSS_COMPILE)strip -o $@ $<
 
 # A virtual machine of known exits, of x86 alone.
 VCPU	:= $(if $(filter x86_64,$(ARCH)),$(O)/vcpu)

@@ -5,6 +5,7 @@
  * interrupt or softirq that ran on top of that thread. */
 #include "context.bpf.h"
 #include "asker.bpf.h"
+#include "user.bpf.h"
 
 struct asker_notes asker_notes SEC(".maps");
 
@@ -131,12 +132,6 @@ struct {
 	__type(value, struct way);
 } asker_ways SEC(".maps");
 
-static __always_inline __u64 add_to_key(__u64 key, __u64 word)
-{
-	key = (key ^ word) * 0x9e3779b97f4a7c15; /* 2^64 by the golden ratio, as in scatter() */
-	return key ^ key >> 32;
-}
-
 /* Key of the way that the current thread, in a system call, has come to this request; 0: not known.
  * The arguments of a tracepoint, ctx, lie on the stack where it is called from. */
 static __always_inline __u64 way_here(const void *ctx, const struct task_struct *task,
@@ -208,6 +203,8 @@ static __always_inline struct asker asker_of(void *ctx, const struct request *q)
 	a.context = context & RECORD_CONTEXT;
 	if (!c || needs_stack_on_target(c, context, q->wakes, &a))
 		a.stack = stack_of(ctx, context, a.thread, q);
+	if (user_stacks_wanted && !c && a.stack >= 0 && is_own(context, a.thread, q->wakes))
+		a.stack = with_user_stack(ctx, a.thread, a.stack);
 	return a;
 }
 

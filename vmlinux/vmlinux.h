@@ -58,6 +58,11 @@ struct css_set {
 	struct cgroup *dfl_cgrp;                /* in the unified hierarchy */
 };
 
+struct mm_struct {
+	unsigned long start_code, end_code; /* the program's own code */
+	unsigned long start_stack;
+};
+
 struct task_struct {
 	struct sched_entity se;
 	struct thread_info thread_info;
@@ -74,6 +79,7 @@ struct task_struct {
 	int prio;                /* 0..99 real time (99 - rt_priority), 100..139 normal */
 	void *worker_private;    /* struct kthread of a kernel thread; since 5.17 */
 	struct css_set *cgroups;
+	struct mm_struct *mm;
 	char comm[16];
 };
 

@@ -60,6 +60,13 @@ const struct opt measure_report_opts[] = {
 	{.include = measure_opts},
 	MEASURE_NO_TRACE(FIELD(no_trace)),
 	MEASURE_COMMANDS(FIELD(commands)),
+	{0, "user-stacks", NULL,
+	 "find in the programs of threads that ask which calls led to it (culprit help reading)",
+	 FIELD(user_stacks), .excludes = "no-trace", .why = "is found by tracing"},
+	{0, "debug-path", "DIR",
+	 "also look there for debug information of these programs, in .build-id/XX/YY.debug",
+	 FIELD(debug_path), opt_set_string, .needs = "user-stacks", .why = "is read for its names",
+	 .preset = "/usr/lib/debug alone"},
 	{0, "no-audit", NULL,
 	 "do not read how the machine is set up before the window (see culprit audit)",
 	 FIELD(no_audit)},
@@ -248,7 +255,9 @@ struct collect_options measure_collect(const struct measure *m)
 					.deadline = m->sched.deadline,
 					.threshold_ns = m->threshold_ns,
 					.by = m->by,
-					.commands = m->commands};
+					.commands = m->commands,
+					.user_stacks = m->user_stacks,
+					.debug_path = m->debug_path};
 }
 
 /* ---- the end ---- */

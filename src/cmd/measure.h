@@ -20,7 +20,8 @@ struct measure {
 	} sched;
 	bool sleeps; /* the samplers mostly sleep: they may have SCHED_DEADLINE */
 	int by;      /* enum owner_by */
-	bool quiet, no_trace, no_audit, clock, commands;
+	bool quiet, no_trace, no_audit, clock, commands, user_stacks;
+	const char *debug_path; /* NULL: none */
 	/* The command ends by itself: housekeeping may share the measured CPUs where no other CPU
 	 * is left, as it always may without tracing. */
 	bool may_share;

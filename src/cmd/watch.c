@@ -150,6 +150,9 @@ static int check(struct options *o, const struct host *host)
 		return complain(
 			"--syscalls says nothing of a virtual CPU (--vcpus), which runs its "
 			"guest inside one system call: leave one of the two out");
+	if (m->user_stacks)
+		return complain("--user-stacks: none are taken on the CPUs that are watched, where "
+				"nearly all of these threads' askers run: leave it out");
 	if (check_sums(o) || measure_may_trace(""))
 		return -1;
 	if (watch_threads_check(&o->threads))

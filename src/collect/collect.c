@@ -164,6 +164,7 @@ static void end(void *run)
 		}
 	}
 	read_steal(c);
+	live_names_settle(c->names);
 	session_finish(c->session);
 	count_all(c);
 }

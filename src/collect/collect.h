@@ -23,9 +23,11 @@ struct collect_options {
 	/* The samplers may run on all of these, and `targets` only number them; NULL: each is
 	 * pinned to its target. */
 	const struct cpus *roams;
-	uint64_t threshold_ns; /* 0: from each CPU's own loop */
-	enum owner_by by;      /* meaning of rows of threads */
-	bool commands;         /* keep command lines of threads and askers */
+	uint64_t threshold_ns;  /* 0: from each CPU's own loop */
+	enum owner_by by;       /* meaning of rows of threads */
+	bool commands;          /* keep command lines of threads and askers */
+	bool user_stacks;       /* note user stacks of askers; needs `trace` */
+	const char *debug_path; /* has their debug information, too; NULL: no such place */
 };
 
 /* open: pins this process, loads and attaches the probes, starts the samplers, learns each CPU's

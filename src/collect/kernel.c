@@ -196,15 +196,19 @@ int32_t kernel_preempt_count(const struct kernel *k)
 }
 
 /* libbpf cannot probe helpers of tracing programs. */
-bool kernel_tells_current(const struct kernel *k)
+bool kernel_has_helper(const struct kernel *k, const char *name)
 {
 	int id = btf__find_by_name_kind(k->btf, "bpf_func_id", BTF_KIND_ENUM);
 	const struct btf_type *t = id > 0 ? btf__type_by_id(k->btf, id) : NULL;
 
-	for (uint32_t i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(k->btf, btf_enum(t)[i].name_off),
-			    "BPF_FUNC_get_current_task_btf"))
+	const char *number = "BPF_FUNC_"; /* in front of each name */
+
+	for (uint32_t i = 0; t && i < btf_vlen(t); i++) {
+		const char *is = btf__name_by_offset(k->btf, btf_enum(t)[i].name_off);
+
+		if (!strncmp(is, number, strlen(number)) && !strcmp(is + strlen(number), name))
 			return true;
+	}
 	return false;
 }
 

@@ -29,8 +29,8 @@ bool kernel_has_exchange(void);
 /* True when this structure of the kernel's has a member of that name itself. */
 bool kernel_has_member(const struct kernel *k, const char *structure, const char *member);
 
-/* True when programs may ask for the current thread's task_struct. */
-bool kernel_tells_current(const struct kernel *k);
+/* True when programs may call this function, "get_current_task_btf". */
+bool kernel_has_helper(const struct kernel *k, const char *name);
 
 /* Bytes from a CPU's run queue to its per-CPU variable of this name; 0: not known. */
 int32_t kernel_from_queue(const struct kernel *k, const char *name);

@@ -15,9 +15,11 @@
 #include "collect/irq_vectors.h"
 #include "collect/owners.h"
 #include "collect/symbols.h"
+#include "collect/user_stacks.h"
+#include "user.h"
 
 #define IRQS_MAX   16384
-#define STACKS_MAX 8192 /* as many as asker.bpf.c keeps */
+#define STACKS_MAX USER_FIRST /* as many as asker.bpf.c keeps */
 
 #define REREAD_NS 10000000000ULL
 
@@ -44,6 +46,7 @@ struct live_names {
 	int root;
 	struct owners *owners;
 	struct commands *commands; /* NULL: not asked for */
+	struct user_stacks *user;  /* likewise */
 	struct names names;
 };
 
@@ -190,6 +193,8 @@ static int name_stack(void *ctx, int32_t id, const char **frame)
 	struct live_names *n = ctx;
 	struct stack_names *s;
 
+	if (n->user && id >= USER_FIRST)
+		user_stacks_number(n->user, id, &id);
 	if (id < 0 || id >= STACKS_MAX)
 		return 0;
 	s = n->stacks[id];
@@ -226,6 +231,36 @@ static const char *name_command(void *ctx, uint32_t process, const char *comm)
 	struct live_names *n = ctx;
 
 	return commands_text(n->commands, process, names_command(process, comm));
+}
+
+static uint32_t name_user(void *ctx, int32_t id)
+{
+	struct live_names *n = ctx;
+
+	return id >= USER_FIRST ? user_stacks_number(n->user, id, &id) : 0;
+}
+
+static const char *name_calls(void *ctx, uint32_t user)
+{
+	struct live_names *n = ctx;
+
+	return user_stacks_calls(n->user, user);
+}
+
+int live_names_want_user(struct live_names *n, const char *debug)
+{
+	n->user = user_stacks_new(probes_map(n->probes, PROBES_USER_STACKS), debug);
+	if (!n->user)
+		return -1;
+	n->names.user = name_user;
+	n->names.calls = name_calls;
+	return 0;
+}
+
+void live_names_settle(struct live_names *n)
+{
+	if (n && n->user)
+		user_stacks_settle(n->user);
 }
 
 struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool commands)
@@ -265,6 +300,7 @@ void live_names_free(struct live_names *n)
 	symbols_free(n->symbols);
 	owners_free(n->owners);
 	commands_free(n->commands);
+	user_stacks_free(n->user);
 	if (n->root >= 0)
 		close(n->root);
 	for (size_t i = 0; i < IRQS_MAX; i++) {

@@ -15,6 +15,14 @@ struct live_names;
 struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool commands);
 void live_names_free(struct live_names *n);
 
+/* Names the user stacks of askers, too, where the probes note them. debug: see user_stacks_new().
+ * Call it before live_names(), while this process has all its rights. 0, or -1 with the reason
+ * said. */
+int live_names_want_user(struct live_names *n, const char *debug);
+
+/* Waits for names that are still being looked for, some seconds at most. NULL: does nothing. */
+void live_names_settle(struct live_names *n);
+
 /* Valid, with all strings from it, until it is freed. */
 const struct names *live_names(const struct live_names *n);
 

@@ -129,7 +129,9 @@ static int use_memory(struct probes *p)
 	bool apart = p->states.one;
 
 	p->skel->rodata->states_apart = apart;
+	p->skel->rodata->user_stacks_wanted = p->wanted.user;
 	return bpf_map__set_autocreate(apart ? here : not_here, false) ||
+			       bpf_map__set_autocreate(p->skel->maps.user_stacks, p->wanted.user) ||
 			       bpf_map__reuse_fd(apart ? not_here : here, p->states.fd)
 		       ? -1
 		       : 0;
@@ -176,7 +178,7 @@ static void choose_threads(struct probes *p, const struct kernel *k)
 	if (!w)
 		return;
 	p->skel->rodata->watching = 1;
-	p->skel->rodata->current_known = kernel_tells_current(k);
+	p->skel->rodata->current_known = kernel_has_helper(k, "get_current_task_btf");
 	p->skel->rodata->watch_users = w->users;
 	memcpy((void *)p->skel->rodata->watch_tgid, w->tgid, sizeof(w->tgid));
 	memcpy((void *)p->skel->rodata->watch_tid, w->tid, sizeof(w->tid));
@@ -244,12 +246,12 @@ static int load(struct probes *p)
 				"read (%s): use a kernel with CONFIG_DEBUG_INFO_BTF=y, or "
 				"--no-trace",
 				KERNEL_TYPES, strerror(-err));
-	err = load_for(p, kernel);
+	err = program_lacks(&p->wanted, kernel) ?: load_for(p, kernel);
 	kernel_free(kernel);
 	return err ? program_complain(err, &p->wanted, p->why) : 0;
 }
 
-struct probes *probes_new(const struct cpus *targets, bool records)
+struct probes *probes_new(const struct cpus *targets, enum probes_for what)
 {
 	struct probes *p = calloc(1, sizeof(*p));
 	int err;
@@ -259,7 +261,8 @@ struct probes *probes_new(const struct cpus *targets, bool records)
 		return NULL;
 	}
 	p->targets = *targets;
-	err = states_make(&p->states, targets, records);
+	p->wanted.user = what == PROBES_FOR_USERS;
+	err = states_make(&p->states, targets, what != PROBES_FOR_SUMS);
 	if (!err)
 		return p;
 	complain("cannot share memory with the probes: %s; --no-trace measures without them",
@@ -270,7 +273,7 @@ struct probes *probes_new(const struct cpus *targets, bool records)
 
 int probes_load(struct probes *p, bool osnoise, enum sleeper sleeper, const struct watched *watched)
 {
-	p->wanted = (struct wanted){osnoise, sleeper, watched};
+	p->wanted = (struct wanted){osnoise, sleeper, watched, p->wanted.user};
 	complaining = p;
 	libbpf_set_print(keep_first_warning);
 	return load(p);
@@ -393,5 +396,6 @@ int probes_map(const struct probes *p, enum probes_map map)
 {
 	return bpf_map__fd(map == PROBES_GROUPS   ? p->skel->maps.groups_made
 			   : map == PROBES_STACKS ? p->skel->maps.asker_stacks
-						  : p->skel->maps.watch_waits);
+			   : map == PROBES_WAITS  ? p->skel->maps.watch_waits
+						  : p->skel->maps.user_stacks);
 }

@@ -28,9 +28,10 @@ struct watched {
 };
 
 /* Makes the memory that probes share with readers and samplers: a cpu_state for each target, in
- * ascending order of CPU. records: false where only sums are wanted, which need no rings. Loads
- * nothing yet. NULL with the reason said. */
-struct probes *probes_new(const struct cpus *targets, bool records);
+ * ascending order of CPU. Sums alone need no rings; user stacks are taken of who asks elsewhere.
+ * Loads nothing yet. NULL with the reason said. */
+enum probes_for { PROBES_FOR_SUMS, PROBES_FOR_RECORDS, PROBES_FOR_USERS };
+struct probes *probes_new(const struct cpus *targets, enum probes_for what);
 
 /* Loads the programs for which this kernel has tracepoints; attaches nothing yet. osnoise: also the
  * events of the kernel's osnoise tracer. sleeper: of a thread also what wakes it, into
@@ -89,9 +90,10 @@ bool probes_exits(const struct probes *p);
 
 /* Maps, open until close: char[GROUP_PATH] of the control groups that were made since the programs
  * were attached, by uint32_t number; uint64_t[STACK_FRAMES] of the stacks that records name, by
- * int32_t id: addresses, innermost first, 0 behind the last; and, for mmap, struct
- * wait_set[WAIT_SETS] of the watched threads that wait. */
-enum probes_map { PROBES_GROUPS, PROBES_STACKS, PROBES_WAITS };
+ * int32_t id: addresses, innermost first, 0 behind the last; for mmap, struct wait_set[WAIT_SETS]
+ * of the watched threads that wait; and with PROBES_FOR_USERS struct user_stack by uint32_t slot,
+ * which is a stack id less USER_FIRST. */
+enum probes_map { PROBES_GROUPS, PROBES_STACKS, PROBES_WAITS, PROBES_USER_STACKS };
 int probes_map(const struct probes *p, enum probes_map map);
 
 /* Times that the kernel skipped a program because it was running already (since 5.12; 0 where the

@@ -90,12 +90,21 @@ uint64_t programs_misses(const struct bpf_object *object)
 	return misses;
 }
 
+int program_lacks(const struct wanted *p, const struct kernel *k)
+{
+	return p->user && !kernel_has_helper(k, "task_pt_regs") ? -ENOSYS : 0;
+}
+
 int program_complain(int err, const struct wanted *p, const char *why)
 {
 	if (err != -EPERM && !is_x86 && !kernel_has_exchange())
 		return complain("this kernel's BPF cannot exchange a value in memory, which "
 				"handing over records needs on this architecture: Linux 5.18 or "
 				"later can on arm64; --no-trace measures without");
+	if (p->user && err == -ENOSYS)
+		return complain("--user-stacks: this kernel does not let programs read the "
+				"registers of a thread: it takes Linux 5.15 or later; leave it "
+				"out");
 	if (p->sleeper == SLEEPER_KERNEL)
 		return complain("--kernel: this kernel does not load a BPF timer (%s): it takes "
 				"Linux 6.7 or later; leave out --kernel",

@@ -12,6 +12,7 @@ struct wanted {
 	bool osnoise;                  /* the events of osnoise */
 	enum sleeper sleeper;          /* see probes_load */
 	const struct watched *watched; /* NULL: a sampler */
+	bool user;                     /* user stacks of askers */
 };
 
 /* The sampler's programs and those that watch threads replace each other. */
@@ -25,6 +26,9 @@ bool programs_tell_exits(const struct bpf_program *exit, const struct bpf_progra
 
 /* See probes_recursion_misses(). */
 uint64_t programs_misses(const struct bpf_object *object);
+
+/* 0, or -ENOSYS: the kernel lacks what is needed to tell whose registers a thread has. */
+int program_lacks(const struct wanted *p, const struct kernel *k);
 
 /* Says why the kernel did not load them. why: libbpf's complaint. Returns -1. */
 int program_complain(int err, const struct wanted *p, const char *why);

@@ -219,7 +219,8 @@ static int make_partitions(struct collect *c, const struct collect_options *o)
 static int start_samplers(struct collect *c, const struct collect_options *o)
 {
 	if (o->trace) {
-		c->probes = probes_new(&o->targets, true);
+		c->probes = probes_new(&o->targets,
+				       o->user_stacks ? PROBES_FOR_USERS : PROBES_FOR_RECORDS);
 		if (!c->probes)
 			return -1;
 	}
@@ -260,6 +261,8 @@ static int read_names(struct collect *c, const struct collect_options *o)
 	c->names = live_names_new(c->probes, o->by, o->commands);
 	if (!c->names)
 		return complain("out of memory");
+	if (o->user_stacks && live_names_want_user(c->names, o->debug_path))
+		return -1;
 	c->view->run.symbols_hidden = live_names_hidden(c->names);
 	return 0;
 }

@@ -60,7 +60,8 @@ static int open_all(struct live_sums *s)
 
 	if (prepare_view(s) || (!cpus_empty(&o->housekeeping) && stay_on(&o->housekeeping)))
 		return -1;
-	s->probes = probes_new(&o->cpus, o->threads.sums == SUMS_BESIDE);
+	s->probes = probes_new(&o->cpus, o->threads.sums == SUMS_BESIDE ? PROBES_FOR_RECORDS
+									: PROBES_FOR_SUMS);
 	if (!s->probes || probes_load(s->probes, false, SLEEPER_NONE, &o->threads) ||
 	    probes_attach(s->probes))
 		return -1;

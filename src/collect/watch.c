@@ -106,7 +106,7 @@ static int open_all(struct live_watch *w)
 	if (prepare_view(w) ||
 	    (!cpus_empty(&w->options.housekeeping) && stay_on(&w->options.housekeeping)))
 		return -1;
-	w->probes = probes_new(cpus, true);
+	w->probes = probes_new(cpus, PROBES_FOR_RECORDS);
 	if (!w->probes || probes_load(w->probes, false, SLEEPER_NONE, &w->options.threads) ||
 	    probes_attach(w->probes))
 		return -1;

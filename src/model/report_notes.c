@@ -89,7 +89,7 @@ static void note_calls(const struct asker_row *r, FILE *out)
 	const char *calls = r->who.calls;
 	struct call c;
 
-	if (r->who.user && !calls)
+	if (r->who.user && !(calls && *calls))
 		fputs("    its program's calls are not known\n", out);
 	for (int n = 0; n < CALLS_MOST && calls_next(&calls, &c); n++) {
 		snprintf(text, sizeof(text), "%s%s%s%s", calls_frame(&c, frame),

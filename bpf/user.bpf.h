@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* User stacks of askers: addresses alone, taken where the asker runs. Files and functions are found
+ * later, on housekeeping CPUs. */
+#ifndef CULPRIT_USER_BPF_H
+#define CULPRIT_USER_BPF_H
+
+#include "trace.bpf.h"
+#include "user.h"
+
+/* 1: askers' user stacks are wanted. It is known when the programs are loaded, and the kernel then
+ * drops all that follows from them. */
+const volatile int user_stacks_wanted = 0;
+
+/* A slot is never given to another stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, USER_STACKS);
+	__type(key, __u32); /* slot */
+	__type(value, struct user_stack);
+} user_stacks SEC(".maps");
+
+struct user_room {
+	struct user_stack stack;
+	__u32 inside; /* see enter() */
+	__u32 unused;
+};
+
+/* Each CPU's own. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct user_room);
+} user_room SEC(".maps");
+
+static __always_inline __u64 add_to_key(__u64 key, __u64 word)
+{
+	key = (key ^ word) * 0x9e3779b97f4a7c15; /* 2^64 by the golden ratio, as in scatter() */
+	return key ^ key >> 32;
+}
+
+#define NEAR (256ULL << 20)
+
+/* The word at the stack pointer where it may be an address of code: in the program, or as near to
+ * the function that entered the kernel as libraries are to each other. Other words change with each
+ * request, and would make each stack a new one. */
+static __always_inline __u64 leaf_by_stack(const struct mm_struct *mm, __u64 sp, __u64 ip)
+{
+	__u64 word = 0;
+
+	if (bpf_probe_read_user(&word, sizeof(word), (const void *)sp))
+		return 0;
+	if (word >= mm->start_code && word < mm->end_code)
+		return word;
+	return word - ip + NEAR < 2 * NEAR ? word : 0;
+}
+
+static __always_inline __u64 leaf_of(const struct task_struct *task, __u64 ip)
+{
+	const void *regs = (const void *)bpf_task_pt_regs((struct task_struct *)task);
+	const struct pt_regs___x86 *x86 = regs;
+	const struct pt_regs___on_arm64 *arm64 = regs;
+
+	if (bpf_core_field_exists(x86->orig_ax))
+		return leaf_by_stack(task->mm, x86->sp, ip);
+	return bpf_core_field_exists(arm64->syscallno) ? arm64->regs[30] : 0;
+}
+
+/* Enters the stack if it is new. Returns its id; that of the kernel stack: both slots have others.
+ */
+static __always_inline __s32 user_stack_id(const struct user_stack *u)
+{
+	__u32 at = u->hash >> 40;
+
+	for (int i = 0; i < 2; i++) {
+		__u32 slot = (at ^ i) % USER_STACKS;
+		const struct user_stack *known = bpf_map_lookup_elem(&user_stacks, &slot);
+
+		if (!known) {
+			if (!bpf_map_update_elem(&user_stacks, &slot, u, BPF_NOEXIST))
+				return USER_FIRST + slot;
+			known = bpf_map_lookup_elem(&user_stacks, &slot);
+		}
+		if (known && known->hash == u->hash)
+			return USER_FIRST + slot;
+	}
+	return u->stack;
+}
+
+static __always_inline void hash_user_stack(struct user_stack *u)
+{
+	__u64 key = add_to_key((__u64)u->tgid << 32 | (__u32)u->stack, u->start_stack);
+
+	key = add_to_key(key, u->leaf);
+	for (int i = 0; i < USER_FRAMES && u->frame[i]; i++)
+		key = add_to_key(key, u->frame[i]);
+	u->hash = key;
+}
+
+/* The id for a system call's kernel stack and the stack of the thread's program that made it. */
+static __always_inline __s32 with_user_stack(void *ctx, const struct task_struct *task, __s32 stack)
+{
+	__u32 zero = 0;
+	struct user_room *room = bpf_map_lookup_elem(&user_room, &zero);
+	struct user_stack *u = &room->stack;
+
+	if (!room || !enter(&room->inside))
+		return stack;
+	if (bpf_get_stack(ctx, u->frame, sizeof(u->frame), BPF_F_USER_STACK) > 0) {
+		u->tgid = task->tgid;
+		u->stack = stack;
+		u->start_stack = task->mm->start_stack;
+		u->leaf = leaf_of(task, u->frame[0]);
+		hash_user_stack(u);
+		stack = user_stack_id(u);
+	}
+	leave(&room->inside);
+	return stack;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* User stacks of askers, as the programs note them and the reader finds them by a record's stack
+ * id. */
+#ifndef CULPRIT_USER_H
+#define CULPRIT_USER_H
+
+#include <linux/types.h>
+
+#define USER_FRAMES 24   /* a longer stack is cut */
+#define USER_STACKS 8192 /* a power of two */
+/* Stack ids from here on are those of a user_stack, USER_STACKS of them; those below are of a
+ * kernel stack alone (STACKS_MAX of live_names.c). */
+#define USER_FIRST 8192
+
+struct user_stack {
+	__u64 hash; /* made of all that follows: two stacks are the same when these are */
+	/* Address at which the program's stack began when it was started: tells a program from the
+	 * next one of the same process, and of the same number. */
+	__u64 start_stack;
+	/* Address to which the innermost function would return if it had put nothing on the stack;
+	 * 0: there is none. What it did, its unwinding table says. */
+	__u64 leaf;
+	/* Addresses by frame pointers, innermost first, and 0 behind the last: the first is where
+	 * the thread entered the kernel, the others are return addresses. */
+	__u64 frame[USER_FRAMES];
+	__u32 tgid;
+	__s32 stack; /* id of the kernel stack */
+};
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/user_parse.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/confine.h"
+#include "base/elf.h"
+
+#define ANSWER_MS   10000 /* a large program takes a second */
+#define MEMORY_MOST 768ULL << 20
+#define KEPT_MOST   192U << 20 /* bytes of all files in hand, before another is read */
+
+/* ---- the process: files ---- */
+
+/* Files stay open: the tables of a program are read when they are needed. */
+struct file {
+	int fd, debug; /* -1: none */
+	struct elf *elf;
+};
+
+/* Not static: samplers lock all that is in the program. */
+struct parsing {
+	struct file file[PARSE_FILES];
+	struct parse_ask ask;
+	struct parse_answer answer;
+};
+
+static bool read_fd(void *ctx, uint64_t at, void *to, size_t len)
+{
+	int fd = *(const int *)ctx;
+	char *next = to;
+
+	if (at > INT64_MAX)
+		return false;
+	while (len) {
+		ssize_t n = pread(fd, next, len, at);
+
+		if (n <= 0)
+			return false;
+		next += n;
+		at += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* Gives all back if they have become too many. */
+static void make_room(struct file *files)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < PARSE_FILES; i++)
+		bytes += files[i].elf ? elf_bytes(files[i].elf) : 0;
+	for (int i = 0; i < PARSE_FILES && bytes > KEPT_MOST; i++) {
+		elf_free(files[i].elf);
+		files[i].elf = NULL;
+	}
+}
+
+static struct elf *elf_of(struct file *files, uint32_t number)
+{
+	struct file *f = number < PARSE_FILES ? &files[number] : NULL;
+
+	if (!f || f->elf || f->fd < 0)
+		return f ? f->elf : NULL;
+	make_room(files);
+	f->elf = elf_new(&(struct elf_source){&f->fd, read_fd});
+	if (f->elf && f->debug >= 0)
+		elf_add(f->elf, &(struct elf_source){&f->debug, read_fd});
+	return f->elf;
+}
+
+static void take_file(struct file *files, const struct parse_ask *ask, int fd,
+		      struct parse_answer *a)
+{
+	struct file *f = &files[ask->file % PARSE_FILES];
+	struct elf *e;
+
+	if (ask->what == PARSE_DEBUG) {
+		e = elf_of(files, ask->file);
+		f->debug = fd;
+		a->ok = e && elf_add(e, &(struct elf_source){&f->debug, read_fd});
+		return;
+	}
+	f->fd = fd;
+	e = elf_of(files, ask->file);
+	a->ok = e;
+	if (!e)
+		return;
+	a->whole = elf_is_whole(e);
+	strcpy(a->build, elf_build(e));
+}
+
+/* ---- the process: callers ---- */
+
+/* Adds a frame. back: 1 for a return address, which may be behind the end of the function that
+ * called. Returns how it was called. */
+static enum elf_frame add_frame(struct file *files, struct parse_answer *a,
+				const struct parse_place *p, unsigned back, uint32_t number,
+				bool leaf)
+{
+	struct parse_frame *f = &a->frame[a->n++];
+	struct elf *e = elf_of(files, p->file);
+	const char *name;
+	uint64_t address;
+
+	*f = (struct parse_frame){.number = number, .leaf = leaf};
+	if (!e || p->offset < back || !elf_address(e, p->offset - back, &address))
+		return ELF_FRAME_UNKNOWN;
+	name = elf_name(e, address);
+	strncpy(f->name, name ? name : "", sizeof(f->name) - 1);
+	return elf_frame(e, address);
+}
+
+/* The return addresses that frame pointers lead to are those of this thread's callers only as long
+ * as each function keeps the frame pointer: its table says so. */
+static void walk(struct file *files, const struct parse_ask *ask, struct parse_answer *a)
+{
+	uint32_t n = ask->n < USER_FRAMES ? ask->n : USER_FRAMES, i = 0;
+	enum elf_frame how =
+		n ? add_frame(files, a, &ask->place[0], 0, 0, false) : ELF_FRAME_UNKNOWN;
+
+	if (how == ELF_FRAME_LEAF)
+		how = ask->leaf.file < PARSE_FILES ? add_frame(files, a, &ask->leaf, 1, 0, true)
+						   : ELF_FRAME_UNKNOWN;
+	while (how == ELF_FRAME_POINTER && ++i < n && ask->place[i].file < PARSE_FILES)
+		how = add_frame(files, a, &ask->place[i], 1, i, false);
+	if (how != ELF_FRAME_LAST)
+		a->frame[a->n++] = (struct parse_frame){.gap = true};
+	a->ok = true;
+}
+
+_Static_assert(USER_FRAMES + 2 <= CALLS_MOST, "there is room for all frames, the leaf and a gap");
+
+/* ---- the process ---- */
+
+/* Messages, files, memory, the end. */
+static const int calls[] = {
+	SYS_recvmsg, SYS_sendto, SYS_pread64, SYS_close,  SYS_exit_group, SYS_restart_syscall,
+	SYS_write,   SYS_writev, /* the last words */
+	SYS_brk,     SYS_mmap,   SYS_munmap,  SYS_mremap, SYS_madvise,    -1,
+};
+
+static void forbidden(int number)
+{
+	(void)number;
+}
+
+static ssize_t hear(int from, struct parse_ask *ask, int *fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} room;
+	struct iovec io = {ask, sizeof(*ask)};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	m.msg_control = room.bytes;
+	m.msg_controllen = sizeof(room.bytes);
+	n = recvmsg(from, &m, MSG_CMSG_CLOEXEC);
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	*fd = -1;
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(c), sizeof(int));
+	return n;
+}
+
+static void serve(int socket, struct parsing *p)
+{
+	int fd;
+
+	for (int i = 0; i < PARSE_FILES; i++)
+		p->file[i] = (struct file){.fd = -1, .debug = -1};
+	while (hear(socket, &p->ask, &fd) == sizeof(p->ask)) {
+		memset(&p->answer, 0, sizeof(p->answer));
+		if (p->ask.what == PARSE_WALK)
+			walk(p->file, &p->ask, &p->answer);
+		else if (fd >= 0)
+			take_file(p->file, &p->ask, fd, &p->answer);
+		if (send(socket, &p->answer, sizeof(p->answer), MSG_NOSIGNAL) != sizeof(p->answer))
+			return;
+	}
+}
+
+static void begin(int socket)
+{
+	struct rlimit memory = {MEMORY_MOST, MEMORY_MOST}, none = {0, 0};
+	struct parsing *p = calloc(1, sizeof(*p));
+
+	for (int fd = 0; fd < socket; fd++)
+		if (fd != STDERR_FILENO)
+			close(fd);
+	syscall(SYS_close_range, socket + 1 > STDERR_FILENO ? socket + 1 : STDERR_FILENO + 1, ~0U,
+		0);
+#ifndef SANITIZED
+	setrlimit(RLIMIT_AS, &memory);
+#endif
+	setrlimit(RLIMIT_CORE, &none);
+	(void)memory;
+	confine_rights(0);
+	confine_calls(calls, forbidden);
+	if (p)
+		serve(socket, p);
+	_exit(!p);
+}
+
+/* ---- who asks ---- */
+
+int parser_start(struct parser *p)
+{
+	int pair[2];
+
+	p->pid = 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	p->pid = fork();
+	if (!p->pid) {
+		close(pair[0]);
+		begin(pair[1]);
+	}
+	close(pair[1]);
+	p->socket = pair[0];
+	if (p->pid > 0)
+		return 0;
+	p->pid = 0;
+	close(pair[0]);
+	return -errno;
+}
+
+void parser_stop(struct parser *p)
+{
+	if (!p->pid)
+		return;
+	kill(p->pid, SIGKILL);
+	waitpid(p->pid, NULL, 0);
+	close(p->socket);
+	p->pid = 0;
+}
+
+static bool tell(int socket, const struct parse_ask *ask, int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} room = {};
+	struct iovec io = {(void *)ask, sizeof(*ask)};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
+	struct cmsghdr *c;
+
+	if (fd >= 0) {
+		m.msg_control = room.bytes;
+		m.msg_controllen = sizeof(room.bytes);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	return sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof(*ask);
+}
+
+bool parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer)
+{
+	struct pollfd come = {.fd = p->socket, .events = POLLIN};
+
+	if (!p->pid)
+		return false;
+	if (tell(p->socket, ask, fd) && poll(&come, 1, ANSWER_MS) == 1 &&
+	    recv(p->socket, answer, sizeof(*answer), 0) == sizeof(*answer) &&
+	    answer->n <= CALLS_MOST) {
+		answer->build[sizeof(answer->build) - 1] = 0;
+		for (uint32_t i = 0; i < answer->n; i++)
+			answer->frame[i].name[CALLS_NAME - 1] = 0;
+		return true;
+	}
+	parser_stop(p);
+	return false;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The process that reads other people's programs, to find the functions of user stacks in them. It
+ * has no rights and makes few system calls: files come to it open. Who asks waits for the answer.
+ */
+#ifndef CULPRIT_USER_PARSE_H
+#define CULPRIT_USER_PARSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "model/calls.h"
+#include "user.h"
+
+#define PARSE_FILES 256 /* numbers of files are below */
+
+enum parse_what {
+	PARSE_FILE,  /* a program, with its open file */
+	PARSE_DEBUG, /* likewise, the debug information of one */
+	PARSE_WALK,  /* find the callers, and their names */
+};
+
+/* An address as a place in a file. */
+struct parse_place {
+	uint32_t file; /* PARSE_FILES: in none that is known */
+	uint64_t offset;
+};
+
+struct parse_ask {
+	enum parse_what what;
+	uint32_t file; /* number of the file, for all but PARSE_WALK */
+	uint32_t n;    /* frames of a struct user_stack, and the leaf */
+	struct parse_place place[USER_FRAMES], leaf;
+};
+
+/* A frame that is certain: its table says how it was called. */
+struct parse_frame {
+	bool gap;  /* callers that are not known; the last */
+	bool leaf; /* the leaf's frame; else the one of that number: */
+	uint32_t number;
+	char name[CALLS_NAME]; /* "": not known */
+};
+
+struct parse_answer {
+	bool ok, whole; /* PARSE_FILE: can be read; has all symbols */
+	char build[CALLS_BUILD];
+	uint32_t n;
+	struct parse_frame frame[CALLS_MOST];
+};
+
+struct parser {
+	pid_t pid; /* 0: none */
+	int socket;
+};
+
+/* Starts it. 0 or -errno. */
+int parser_start(struct parser *p);
+void parser_stop(struct parser *p);
+
+/* fd: the file, which stays open here; -1: none. False: there is no answer, and the process was
+ * ended. */
+bool parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/user_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/confine.h"
+#include "collect/user_parse.h"
+
+#define DEBUG_FILES "/usr/lib/debug"
+#define STARTS_MOST 8    /* should the process that reads files end */
+#define JOBS_MOST   8192 /* stacks in hand */
+
+/* To look at other people's processes and at the files that they run, deleted ones, too. */
+#define RIGHTS_TO_LOOK                                                                             \
+	(RIGHT_DAC_READ_SEARCH | 1ULL << 19 /* SYS_PTRACE */ | 1ULL << 40 /* CHECKPOINT_RESTORE    \
+									   */)
+
+struct file {
+	dev_t dev;
+	ino_t ino;
+	struct timespec changed;
+	int fd; /* until it was sent; -1 */
+	bool sent, bad;
+	char name[CALLS_FILE];
+	char build[CALLS_BUILD];
+};
+
+/* A stack whose addresses are places in files. */
+struct job {
+	struct job *next;
+	uint32_t number;
+	struct parse_ask ask;
+	uint64_t address[USER_FRAMES + 1]; /* the leaf's last */
+};
+
+struct reader {
+	int socket;
+	const char *debug;
+	struct parser parser;
+	unsigned starts;
+	struct file file[PARSE_FILES];
+	uint32_t files;
+	struct job *first, **last;
+	uint32_t jobs;
+	struct user_answer out;
+};
+
+/* ---- mappings ---- */
+
+/* The address where the stack of a process's program began; 0: not known. */
+static uint64_t start_of_stack(uint32_t process)
+{
+	char path[48], text[2048], *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", process);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strrchr(text, ')'); /* the name may have any bytes */
+	for (int field = 2; at && field < 28; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* Opens the file of a mapping, also one that was deleted or lies in a container. Nothing but a
+ * regular file is opened. -1: it cannot be. */
+static int open_mapped(uint32_t process, uint64_t begin, uint64_t end, struct stat *st)
+{
+	char path[96];
+	int fd, place;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", process,
+		 (unsigned long long)begin, (unsigned long long)end);
+	place = open(path, O_PATH | O_CLOEXEC);
+	if (place < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	fd = fstat(place, st) || !S_ISREG(st->st_mode)
+		     ? -1
+		     : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	close(place);
+	return fd;
+}
+
+/* The number of a mapping's file; PARSE_FILES: there are too many, or it cannot be opened. */
+static uint32_t number_of(struct reader *r, uint32_t process, uint64_t begin, uint64_t end,
+			  const char *name)
+{
+	size_t len = strlen(name);
+	struct stat st;
+	struct file *f;
+	int fd = open_mapped(process, begin, end, &st);
+
+	if (fd < 0)
+		return PARSE_FILES;
+	for (uint32_t i = 0; i < r->files; i++) {
+		f = &r->file[i];
+		if (f->dev != st.st_dev || f->ino != st.st_ino ||
+		    f->changed.tv_sec != st.st_mtim.tv_sec ||
+		    f->changed.tv_nsec != st.st_mtim.tv_nsec)
+			continue;
+		close(fd);
+		return i;
+	}
+	if (r->files == PARSE_FILES) {
+		close(fd);
+		return PARSE_FILES;
+	}
+	f = &r->file[r->files++];
+	*f = (struct file){.dev = st.st_dev, .ino = st.st_ino, .changed = st.st_mtim, .fd = fd};
+	snprintf(f->name, sizeof(f->name), "%s",
+		 len < sizeof(f->name) ? name : name + len - sizeof(f->name) + 1);
+	return f - r->file;
+}
+
+struct mapping {
+	unsigned long long begin, end, offset;
+	char mode[5];
+	char name[4096];
+};
+
+/* Reads a line of /proc/PID/maps. False: it is none. */
+static bool read_mapping(const char *line, struct mapping *m)
+{
+	int at = 0;
+
+	m->name[0] = 0;
+	if (sscanf(line, "%llx-%llx %4s %llx %*s %*s %n", &m->begin, &m->end, m->mode, &m->offset,
+		   &at) < 4)
+		return false;
+	if (at)
+		snprintf(m->name, sizeof(m->name), "%.*s", (int)strcspn(line + at, "\n"),
+			 line + at);
+	return true;
+}
+
+/* Finds the places of the addresses in this mapping. */
+static void place_in(struct reader *r, struct job *j, uint32_t process, const struct mapping *m)
+{
+	uint32_t file = PARSE_FILES;
+	bool asked = false;
+
+	for (uint32_t i = 0; i <= j->ask.n; i++) {
+		uint32_t which = i < j->ask.n ? i : USER_FRAMES;
+		struct parse_place *p = i < j->ask.n ? &j->ask.place[i] : &j->ask.leaf;
+
+		if (j->address[which] < m->begin || j->address[which] >= m->end)
+			continue;
+		if (!asked)
+			file = number_of(r, process, m->begin, m->end, m->name);
+		asked = true;
+		*p = (struct parse_place){file, j->address[which] - m->begin + m->offset};
+	}
+}
+
+/* False: the process is gone, is another program by now, or may not be looked at. */
+static bool find_places(struct reader *r, struct job *j, const struct user_stack *u)
+{
+	char path[48], *line = NULL;
+	struct mapping m;
+	size_t room = 0;
+	FILE *in;
+
+	if (!u->start_stack || start_of_stack(u->tgid) != u->start_stack)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/maps", u->tgid);
+	in = fopen(path, "re");
+	while (in && getline(&line, &room, in) > 0)
+		if (read_mapping(line, &m) && m.mode[2] == 'x' && m.name[0] == '/')
+			place_in(r, j, u->tgid, &m);
+	free(line);
+	if (in)
+		fclose(in);
+	return in && start_of_stack(u->tgid) == u->start_stack;
+}
+
+/* ---- files ---- */
+
+static bool ask_parser(struct reader *r, const struct parse_ask *ask, int fd,
+		       struct parse_answer *a)
+{
+	if (parser_ask(&r->parser, ask, fd, a))
+		return true;
+	/* A new one has no files. */
+	for (uint32_t i = 0; i < r->files; i++)
+		r->file[i].bad |= r->file[i].sent;
+	if (r->starts++ < STARTS_MOST)
+		parser_start(&r->parser);
+	return false;
+}
+
+/* Sends debug information that belongs to a program, if there is some. */
+static void send_debug(struct reader *r, uint32_t number, const char *where)
+{
+	const struct file *f = &r->file[number];
+	struct parse_ask ask = {.what = PARSE_DEBUG, .file = number};
+	struct parse_answer a;
+	struct stat st;
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", where, f->build, f->build + 2);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		ask_parser(r, &ask, fd, &a);
+	close(fd);
+}
+
+static void send_file(struct reader *r, uint32_t number)
+{
+	struct parse_ask ask = {.what = PARSE_FILE, .file = number};
+	struct file *f = &r->file[number];
+	struct parse_answer a;
+
+	if (f->sent || f->bad)
+		return;
+	f->sent = true;
+	f->bad = !ask_parser(r, &ask, f->fd, &a) || !a.ok;
+	close(f->fd);
+	f->fd = -1;
+	if (f->bad)
+		return;
+	memcpy(f->build, a.build, sizeof(f->build));
+	if (!a.whole && strlen(f->build) > 2) {
+		if (r->debug)
+			send_debug(r, number, r->debug);
+		send_debug(r, number, DEBUG_FILES);
+	}
+}
+
+/* ---- stacks ---- */
+
+/* The place of a frame: in a file, or only an address. */
+static void describe(const struct reader *r, const struct job *j, const struct parse_frame *from,
+		     struct call *c)
+{
+	uint32_t which = from->leaf ? USER_FRAMES : from->number % USER_FRAMES;
+	const struct parse_place *p = from->leaf ? &j->ask.leaf : &j->ask.place[which];
+
+	*c = (struct call){.gap = from->gap, .offset = j->address[which]};
+	if (from->gap || p->file >= r->files)
+		return;
+	memcpy(c->name, from->name, sizeof(c->name));
+	memcpy(c->file, r->file[p->file].name, sizeof(c->file));
+	memcpy(c->build, r->file[p->file].build, sizeof(c->build));
+	c->offset = p->offset;
+}
+
+static void answer(struct reader *r, const struct job *j, const struct parse_answer *a)
+{
+	struct user_answer *out = &r->out;
+	size_t len = 0;
+	struct call c;
+
+	out->number = j->number;
+	out->calls[0] = 0;
+	for (uint32_t i = 0; a && i < a->n; i++) {
+		describe(r, j, &a->frame[i], &c);
+		len = calls_add(out->calls, len, &c);
+	}
+	send(r->socket, out, offsetof(struct user_answer, calls) + len + 1, MSG_NOSIGNAL);
+}
+
+static void do_job(struct reader *r, struct job *j)
+{
+	struct parse_answer a;
+
+	for (uint32_t i = 0; i < j->ask.n; i++)
+		if (j->ask.place[i].file < r->files)
+			send_file(r, j->ask.place[i].file);
+	if (j->ask.leaf.file < r->files)
+		send_file(r, j->ask.leaf.file);
+	if (!ask_parser(r, &j->ask, -1, &a)) {
+		/* The place in the innermost file is known all the same. */
+		a = (struct parse_answer){.n = 2, .frame = {{0}, {.gap = true}}};
+	}
+	answer(r, j, &a);
+}
+
+static void take(struct reader *r, const struct user_ask *u)
+{
+	struct job *j = r->jobs < JOBS_MOST ? calloc(1, sizeof(*j)) : NULL;
+
+	if (!j) {
+		answer(r, &(struct job){.number = u->number}, NULL);
+		return;
+	}
+	j->number = u->number;
+	j->ask.what = PARSE_WALK;
+	j->ask.leaf.file = PARSE_FILES;
+	memcpy(j->address, u->stack.frame, sizeof(u->stack.frame));
+	j->address[USER_FRAMES] = u->stack.leaf;
+	while (j->ask.n < USER_FRAMES && j->address[j->ask.n])
+		j->ask.place[j->ask.n++].file = PARSE_FILES;
+	if (!find_places(r, j, &u->stack)) {
+		answer(r, j, NULL);
+		free(j);
+		return;
+	}
+	*r->last = j;
+	r->last = &j->next;
+	r->jobs++;
+}
+
+/* All that is asked is looked up before any file is read: processes end. */
+static void serve(struct reader *r)
+{
+	struct pollfd come = {.fd = r->socket, .events = POLLIN};
+	struct user_ask ask;
+
+	for (;;) {
+		struct job *j = r->first;
+
+		if (poll(&come, 1, j ? 0 : -1) > 0) {
+			if (recv(r->socket, &ask, sizeof(ask), 0) != sizeof(ask))
+				return;
+			take(r, &ask);
+		} else if (j) {
+			do_job(r, j);
+			r->first = j->next;
+			r->last = r->first ? r->last : &r->first;
+			r->jobs--;
+			free(j);
+		}
+	}
+}
+
+void user_reader(int socket, const char *debug)
+{
+	/* None of it static: samplers lock all that is in the program. */
+	struct reader *r = calloc(1, sizeof(*r));
+
+	signal(SIGINT, SIG_IGN); /* these go to the whole group; the socket says when it is over */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN);
+	for (int fd = 0; fd < socket; fd++)
+		if (fd != STDERR_FILENO)
+			close(fd);
+	syscall(SYS_close_range, socket + 1 > STDERR_FILENO ? socket + 1 : STDERR_FILENO + 1, ~0U,
+		0);
+	if (!r)
+		_exit(1);
+	r->socket = socket;
+	r->debug = debug;
+	r->last = &r->first;
+	confine_rights(RIGHTS_TO_LOOK);
+	parser_start(&r->parser);
+	serve(r);
+	parser_stop(&r->parser);
+	_exit(0);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/user_stacks.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/now.h"
+#include "base/say.h"
+#include "base/texts.h"
+#include "base/units.h"
+#include "collect/user_reader.h"
+
+#define SETTLE_NS  (5 * NSEC_PER_SEC)
+#define SETTLE_MS  50
+#define ROOM_BYTES (4 << 20) /* the socket's: thousands of stacks may wait */
+
+/* A stack without its kernel part. */
+struct known {
+	struct user_stack stack;
+	const char *calls; /* NULL: not yet */
+};
+
+struct user_stacks {
+	int map, socket;
+	pid_t reader;
+	struct texts *texts;
+	struct {
+		uint32_t number; /* 0: not looked at */
+		int32_t kernel;
+	} slot[USER_STACKS];
+	uint16_t place[2 * USER_STACKS]; /* hash: numbers, 0: free */
+	struct known known[USER_STACKS + 1];
+	uint32_t count, pending;
+	struct user_answer answer;
+};
+
+static int start_reader(struct user_stacks *s, const char *debug)
+{
+	int pair[2], room = ROOM_BYTES;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	setsockopt(pair[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+	setsockopt(pair[1], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+	s->reader = fork();
+	if (!s->reader) {
+		close(pair[0]);
+		user_reader(pair[1], debug);
+	}
+	close(pair[1]);
+	s->socket = pair[0];
+	return s->reader < 0 ? -errno : 0;
+}
+
+struct user_stacks *user_stacks_new(int map, const char *debug)
+{
+	struct user_stacks *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s || !(s->texts = texts_new())) {
+		free(s);
+		complain("out of memory");
+		return NULL;
+	}
+	s->map = map;
+	s->socket = -1;
+	err = start_reader(s, debug);
+	if (!err)
+		return s;
+	complain("--user-stacks: no process can be started for it: %s", strerror(-err));
+	user_stacks_free(s);
+	return NULL;
+}
+
+void user_stacks_free(struct user_stacks *s)
+{
+	if (!s)
+		return;
+	if (s->socket >= 0)
+		close(s->socket);
+	if (s->reader > 0) {
+		kill(s->reader, SIGKILL);
+		waitpid(s->reader, NULL, 0);
+	}
+	texts_free(s->texts);
+	free(s);
+}
+
+/* ---- numbers ---- */
+
+static bool same(const struct user_stack *a, const struct user_stack *b)
+{
+	return a->tgid == b->tgid && a->start_stack == b->start_stack && a->leaf == b->leaf &&
+	       !memcmp(a->frame, b->frame, sizeof(a->frame));
+}
+
+static void ask(struct user_stacks *s, uint32_t number)
+{
+	struct user_ask a = {number, s->known[number].stack};
+
+	/* Without room the calls stay unknown. */
+	s->pending += send(s->socket, &a, sizeof(a), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(a);
+}
+
+static uint32_t number_of(struct user_stacks *s, const struct user_stack *u)
+{
+	uint64_t h = hash_bytes(HASH_BEGIN, (const char *)u->frame, sizeof(u->frame)) ^
+		     u->start_stack ^ u->leaf ^ (uint64_t)u->tgid << 32;
+	uint32_t at = h * 0x9e3779b97f4a7c15ULL >> 32;
+
+	for (;; at++) {
+		uint16_t *place = &s->place[at % (2 * USER_STACKS)];
+
+		if (*place && same(&s->known[*place].stack, u))
+			return *place;
+		if (*place)
+			continue;
+		*place = ++s->count;
+		s->known[*place].stack = *u;
+		ask(s, *place);
+		return *place;
+	}
+}
+
+uint32_t user_stacks_number(struct user_stacks *s, int32_t id, int32_t *kernel)
+{
+	uint32_t slot = (uint32_t)id - USER_FIRST;
+	struct user_stack u;
+
+	*kernel = -1;
+	if (slot >= USER_STACKS)
+		return 0;
+	if (!s->slot[slot].number) {
+		if (bpf_map_lookup_elem(s->map, &slot, &u))
+			return 0;
+		s->slot[slot].kernel = u.stack;
+		s->slot[slot].number = number_of(s, &u);
+	}
+	*kernel = s->slot[slot].kernel;
+	return s->slot[slot].number;
+}
+
+/* ---- answers ---- */
+
+/* Takes what has come. */
+static void hear(struct user_stacks *s)
+{
+	struct user_answer *a = &s->answer;
+	size_t head = offsetof(struct user_answer, calls);
+	ssize_t n;
+
+	while (s->pending && (n = recv(s->socket, a, sizeof(*a), MSG_DONTWAIT)) != -1) {
+		if (n <= (ssize_t)head) { /* the other process has ended */
+			s->pending = 0;
+			return;
+		}
+		s->pending--;
+		a->calls[n - head - 1] = 0;
+		if (a->number && a->number <= s->count)
+			s->known[a->number].calls =
+				texts_keep(s->texts, a->calls, strlen(a->calls));
+	}
+}
+
+const char *user_stacks_calls(struct user_stacks *s, uint32_t number)
+{
+	if (!number || number > s->count)
+		return NULL;
+	if (!s->known[number].calls)
+		hear(s);
+	return s->known[number].calls;
+}
+
+void user_stacks_settle(struct user_stacks *s)
+{
+	uint64_t until = now_ns() + SETTLE_NS;
+	struct pollfd come = {.fd = s->socket, .events = POLLIN};
+
+	hear(s);
+	while (s->pending && now_ns() < until) {
+		poll(&come, 1, SETTLE_MS);
+		hear(s);
+	}
+}

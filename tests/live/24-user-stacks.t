@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--user-stacks: the calls of a program that led to a request are its own, whatever it is built
+like; what cannot be known is said to be unknown. Only requests in the midst of the window count:
+the program asks before it opens and behind it.
+"""
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+import lib
+from lib import culprit, done, is_, ok, skip, sources
+
+lib.need_bpf()
+cpu = lib.pick_target()
+place = tempfile.mkdtemp()
+PLAIN, STRIPPED, BARE = map(lib.helper, ("callers", "callers_stripped", "callers_bare"))
+
+
+@contextlib.contextmanager
+def asking(*program):
+    with subprocess.Popen([*program, str(cpu)], stdout=subprocess.PIPE, text=True) as asker:
+        try:
+            if asker.stdout.readline() != "begun\n":
+                raise RuntimeError(f"{program} does not begin")
+            yield asker.pid
+        finally:
+            asker.kill()
+
+
+def origins(report, pid):
+    """Who asked for the thread that is called; requests on the target itself have no calls."""
+    found = [o for s in sources(report, cpu, name="called") for o in s["origins"]]
+    return [o for o in found if o["pid"] == pid and o["cpu"] != cpu]
+
+
+def measured(program, *extra):
+    """The origins while it runs."""
+    with asking(*program) as pid:
+        report, _ = lib.run_json(cpu, 1, "--no-audit", "--user-stacks", *extra)
+        return origins(report, pid)
+
+
+def names(o):
+    return [f["function"] for f in o.get("user_stack", ())]
+
+
+def chains(found):
+    """Of the innermost calls each with its count: up to main, or all."""
+    counted = {}
+    for o in found:
+        n = names(o)
+        n = tuple(n[:n.index("main") + 1] if "main" in n else n)
+        counted[n] = counted.get(n, 0) + o["count"]
+    return counted
+
+
+OFTEN, SELDOM = (("syscall", "ask", f, "main") for f in ("often", "seldom"))
+
+
+def are_right(found, name):
+    """Nothing but the two ways, and the one that is taken three times as often more often."""
+    got = chains(found)
+    ok(set(got) == {OFTEN, SELDOM} and got[OFTEN] > got[SELDOM], name, got)
+
+
+plain = measured([PLAIN])
+are_right(plain, "with frame pointers: each request is by the function that made it")
+ok(all(o["user_stack"][1]["file"] == os.path.realpath(PLAIN) for o in plain),
+   "its file is named", plain)
+
+
+def places(found):
+    return {tuple(f["offset"] for f in o["user_stack"][1:4]) for o in found}
+
+
+build = {f["build_id"] for o in plain for f in o["user_stack"][1:4]}
+is_(len(build), 1, "and has one build id")
+
+stripped = measured([STRIPPED])
+ok(all(names(o)[1:4] == [None] * 3 for o in stripped) and places(stripped) == places(plain),
+   "stripped: the same places, without names", stripped)
+
+build = build.pop()
+debug = os.path.join(place, ".build-id", build[:2])
+os.makedirs(debug)
+shutil.copy(PLAIN, os.path.join(debug, f"{build[2:]}.debug"))
+are_right(measured([STRIPPED], "--debug-path", place),
+          "stripped, with debug information by build id: each request is by its function")
+
+bare = measured([BARE])
+ok(bare and all(names(o)[:3] == ["syscall", "ask", None] and len(names(o)) == 3 and
+                "file" not in o["user_stack"][2] for o in bare),
+   "without frame pointers: who made the call, and that its callers are not known", bare)
+
+NAME = "a file that only the program's own mounts have: each request is by its function"
+mounts = os.path.join(place, "mounts")
+os.mkdir(mounts)
+inside = ["unshare", "-m", "sh", "-c", f"mount -t tmpfs none {mounts} && cp {PLAIN} {mounts}/c && "
+          f"exec {mounts}/c $0"]
+if subprocess.run([*inside[:4], f"mount -t tmpfs none {mounts}"], capture_output=True).returncode:
+    skip(NAME, "no mounts of its own can be made here")
+else:
+    are_right(measured(inside), NAME)
+
+# ---- recordings, and other forms ----
+
+path = os.path.join(place, "x.rec")
+with asking(PLAIN) as pid:
+    with lib.opened("record", "-c", str(cpu), "-d", "10m", "-q", "--no-audit", "--user-stacks",
+                    path):
+        time.sleep(1)
+r = culprit("report", path, "-f", "json")
+are_right(origins(json.loads(r.out), pid), "a recording has the calls")
+r = culprit("report", path, "--redact", "-f", "json")
+ok(r.rc == 0 and "user_stack" not in r.out and "often" not in r.out, "--redact leaves them out", r)
+r = culprit("report", path, "-f", "folded")
+ok(any(";main;often;ask;syscall;" in line for line in r.out.splitlines()),
+   "folded has them from main inwards", r)
+private = os.path.join(place, "private.rec")
+with asking(PLAIN):
+    with lib.opened("record", "-c", str(cpu), "-d", "10m", "-q", "--no-audit", "--user-stacks",
+                    "--private", private):
+        time.sleep(0.5)
+r = culprit("report", private, "-f", "json")
+ok(r.rc == 0 and "user_stack" not in r.out, "a private recording has none", r)
+
+# ---- refusals ----
+
+for command in (("run", "--user-stacks", "--no-trace"), ("run", "--debug-path", "/"),
+                ("watch", "--user-stacks", "-p", str(os.getpid()))):
+    r = culprit(*command)
+    ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and
+       "--user-stacks" in r.err, f"{' '.join(command[:3])}: refused in one line", r)
+shutil.rmtree(place)
+done()

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* callers CPU: wakes its thread "called" on that CPU again and again, from one of two functions of
+ * the same make: main > often > ask > syscall three times, then main > seldom > ask > syscall once.
+ * Ends with its parent. */
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint32_t word;
+
+static void *called(void *unused)
+{
+	prctl(PR_SET_NAME, "called");
+	for (;;)
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	return unused;
+}
+
+/* Each keeps a frame of its own, and is no jump. */
+__attribute__((noipa)) static long ask(void)
+{
+	volatile long woken = syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+
+	return woken;
+}
+
+__attribute__((noipa)) static long often(void)
+{
+	volatile long woken = ask();
+
+	return woken + 1;
+}
+
+__attribute__((noipa)) static long seldom(void)
+{
+	volatile long woken = ask();
+
+	return woken + 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct timespec pause = {0, 500000};
+	pthread_attr_t attr;
+	pthread_t thread;
+	cpu_set_t cpu;
+
+	if (argc != 2)
+		return 1;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CPU_ZERO(&cpu);
+	CPU_SET(atoi(argv[1]), &cpu);
+	pthread_attr_init(&attr);
+	pthread_attr_setaffinity_np(&attr, sizeof(cpu), &cpu);
+	if (pthread_create(&thread, &attr, called, NULL))
+		return 1;
+	puts("begun");
+	fflush(stdout);
+	for (unsigned i = 0;; i++) {
+		nanosleep(&pause, NULL);
+		if (i % 4)
+			often();
+		else
+			seldom();
+	}
+}

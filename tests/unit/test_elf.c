@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions and frames of this program, by its own file; and files that are none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/elf.h"
+
+static uint8_t *bytes; /* this program's file */
+static size_t len;
+
+struct part {
+	const uint8_t *at;
+	size_t len;
+};
+
+static bool read_part(void *ctx, uint64_t at, void *to, size_t n)
+{
+	const struct part *p = ctx;
+
+	if (at > p->len || n > p->len - at)
+		return false;
+	memcpy(to, p->at + at, n);
+	return true;
+}
+
+static int begin(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+
+	(void)state;
+	bytes = end > 0 ? malloc(end) : NULL;
+	len = end;
+	return bytes && pread(fd, bytes, len, 0) == (ssize_t)len ? 0 : -1;
+}
+
+static struct elf *elf_of(struct part *p)
+{
+	return elf_new(&(struct elf_source){p, read_part});
+}
+
+/* ---- functions ---- */
+
+static uint64_t base;
+
+static int find_base(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	base = info->dlpi_addr;
+	return 1; /* the program comes first */
+}
+
+int told(int n);
+
+__attribute__((noinline)) int told(int n)
+{
+	return n + (n ? told(n - 1) : 0);
+}
+
+static void test_functions(void **state)
+{
+	struct part whole = {bytes, len};
+	struct elf *e = elf_of(&whole);
+	uint64_t at;
+
+	(void)state;
+	assert_non_null(e);
+	assert_true(elf_is_whole(e));
+	dl_iterate_phdr(find_base, NULL);
+	at = (uint64_t)(uintptr_t)told - base;
+	assert_string_equal(elf_name(e, at), "told");
+	assert_string_equal(elf_name(e, at + 1), "told");
+	assert_string_equal(elf_name(e, (uint64_t)(uintptr_t)test_functions - base),
+			    "test_functions");
+	assert_null(elf_name(e, 0));
+	assert_null(elf_name(e, UINT64_MAX));
+	/* Before its first instruction a function has put nothing anywhere. */
+	assert_int_equal(elf_frame(e, at), ELF_FRAME_LEAF);
+	assert_int_equal(elf_frame(e, 0), ELF_FRAME_UNKNOWN);
+	assert_int_equal(elf_frame(e, UINT64_MAX), ELF_FRAME_UNKNOWN);
+	assert_true(strlen(elf_build(e)) <= 2 * ELF_BUILD_BYTES);
+	elf_free(e);
+}
+
+/* Debug information is taken from a file of the same build id only. */
+static void test_debug(void **state)
+{
+	struct part whole = {bytes, len}, other;
+	struct elf *e = elf_of(&whole);
+	uint8_t *copy = malloc(len), *id;
+
+	(void)state;
+	assert_non_null(e);
+	assert_non_null(copy);
+	assert_true(elf_build(e)[0]); /* all linkers in use write one */
+	assert_true(elf_add(e, &(struct elf_source){&whole, read_part}));
+	memcpy(copy, bytes, len);
+	id = memmem(copy, len, "\x03\0\0\0GNU", 8);
+	while (id && id[8] != strtoul((char[]){elf_build(e)[0], elf_build(e)[1], 0}, NULL, 16))
+		id = memmem(id + 1, copy + len - id - 1, "\x03\0\0\0GNU", 8);
+	assert_non_null(id);
+	id[8] ^= 1;
+	other = (struct part){copy, len};
+	assert_false(elf_add(e, &(struct elf_source){&other, read_part}));
+	free(copy);
+	elf_free(e);
+}
+
+/* ---- strange files ---- */
+
+/* A file that ends early is read as far as it goes, or not at all. */
+static void test_short(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < len; n += n < 8192 ? 61 : len / 37) {
+		uint8_t *copy = malloc(n ? n : 1); /* a sanitizer sees what is beyond */
+		struct part p = {copy, n};
+		struct elf *e;
+
+		assert_non_null(copy);
+		memcpy(copy, bytes, n);
+		e = elf_of(&p);
+		assert_true(n >= 64 || !e);
+		if (e) {
+			elf_name(e, (uint64_t)(uintptr_t)told - base);
+			elf_frame(e, (uint64_t)(uintptr_t)told - base);
+		}
+		elf_free(e);
+		free(copy);
+	}
+}
+
+static void test_others(void **state)
+{
+	static const char *const texts[] = {"",
+					    "\x7f"
+					    "ELF",
+					    "#!/bin/sh\n", "!<arch>\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct part p = {(const uint8_t *)texts[i], strlen(texts[i])};
+
+		assert_null(elf_of(&p));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_debug),
+		cmocka_unit_test(test_short),
+		cmocka_unit_test(test_others),
+	};
+
+	return cmocka_run_group_tests(tests, begin, NULL);
+}
