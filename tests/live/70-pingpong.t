@@ -20,6 +20,10 @@ a, b = sorted(ALLOWED & lib.online())[-2:]
 PIN = "--pin", f"{b},{a}"
 
 
+def check_sums(report, what):
+    lib.check_sums(report, what, lost=None, mismatches=None)  # culprit may share these CPUs
+
+
 def pingpong(*args, **kwargs):
     r = culprit("pingpong", *PIN, "-q", *args, **kwargs)
     if r.rc:
@@ -53,7 +57,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         messages = json.load(f)["messages"]
     again = culprit("report", "-f", "json", recording)
 ok(again.rc == 0 and again.out == r.out, "a recording reports the same", again.err)
-lib.check_sums(report, "pingpong")
+check_sums(report, "pingpong")
 names = list(series(report, a))
 left_out = set(re.findall(r"^culprit: (\S+) is left out: ", r.err, re.M))
 is_(set(names) | left_out, {"null", "spin", "spin-pause", "spin-pauses", "umwait", "mwaitx", "cv",
@@ -91,7 +95,7 @@ else:
     is_((report["run"]["sampler"], {(n, s["count"]) for cpu in (a, b)
                                     for n, s in series(report, cpu).items()}),
         ("pingpong of threads", {(n, MESSAGES) for n in ("spin", "futex", "cv", "sem")}), what)
-    lib.check_sums(report, "--threads")
+    check_sums(report, "--threads")
 r = pingpong("-n", "100", "--label", "x\033[2J")
 ok("\033" not in r.out and "x\\x1b[2J" in r.out, "a label is escaped", r)
 ok(re.search(r"count\s+min\s+p20\s+median\s+p80\s+p90\s+p99\s+p99\.9\s+max\s+mad", r.out),
@@ -126,7 +130,7 @@ for cpu in a, b:
        cpu_of(report, cpu)["beside"])
     other = sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")
     is_(lib.total(other), 0, "the other CPU is not blamed")
-    lib.check_sums(report, f"pingpong, poked on cpu {cpu}")
+    check_sums(report, f"pingpong, poked on cpu {cpu}")
 
 # ---- a side that is late between two ways ----
 # The other one goes on to the next way and sends: one run in seven or so, where each shares its CPU
@@ -141,7 +145,7 @@ try:
         if lib.starved(r):
             lib.not_judged(what, r.err.strip())
         else:
-            lib.check_sums(json.loads(r.out), what)
+            check_sums(json.loads(r.out), what)
 finally:
     for process in busy:
         process.kill()
