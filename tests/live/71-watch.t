@@ -511,12 +511,8 @@ with program("machine") as p, program("machine") as other:
        "--vcpus of a process that is no machine: is refused", r)
     with program("spin", "-name", name) as p:
         r = culprit("watch", "-q", "--vcpus", f"name={name}", "-d", "0.2")
-    ok(r.rc == 0 and f"process {p.pid} is called {name}, but no thread" in r.err and
-       r.err.count("\n") == 1, "--vcpus NAME of a machine whose threads have no names: says so", r)
-    with program("spin", "-name", name) as p:
-        r = culprit("watch", "-q", "--vcpus", f"name={name}", "-d", "0.2")
-    ok(r.rc == 0 and f"process {p.pid} is called {name}, but no thread" in r.err and
-       r.err.count("\n") == 1, "--vcpus NAME of a machine whose threads have no names: says so", r)
+    ok(r.rc == 0 and r.err.count(f"process {p.pid} is called {name}, but no thread") == 1,
+       "--vcpus NAME of a machine whose threads have no names: says so", r)
 
 # ---- on the CPUs that were asked for ----
 elsewhere = min(lib.ALLOWED - {cpu})
@@ -737,8 +733,7 @@ else:
             watched = not c.lacks({p.tids[1]}, hides_ns + 3 * 10**9)
             c.proc.send_signal(signal.SIGINT)
             r = lib.finish(c.proc)
-            ok(watched and r.rc == 0 and r.err.count("cannot be read any more") == said and
-               r.err.count("\n") == said, name, r)
+            ok(watched and r.rc == 0 and r.err.count("cannot be read any more") == said, name, r)
 time.sleep(0.3)  # reports are read many times a second, and at the end
 for name, honest, f in forged:
     is_(f.believed() > 0, honest, name)
