@@ -6,80 +6,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Prefixes of helpers between the asker's function and the tracepoint. */
-static const char *const helpers[] = {
-	"[unknown ",
-	"bpf_",
-	"__bpf_",
-	"__traceiter_",
-	"trace_",
-	"smp_call_function",
-	"__smp_call",
-	"generic_exec_single",
-	"on_each_cpu",
-	"arch_send_call",
-	"native_send_call",
-	"native_smp_send",
-	"send_call_function",
-	"try_to_wake_up",
-	"wake_up_",
-	"__wake_up",
-	"ttwu_",
-	"default_wake_function",
-	"autoremove_wake",
-	"ep_autoremove_wake",
-	"wake_q",
-	"wake_up_q",
-	"swake_up",
-	"complete",
-	"__complete",
-	"insert_work",
-	"__queue_work",
-	"queue_work_on",
-	"__queue_delayed",
-	"queue_delayed_work",
-	"mod_delayed_work",
-	"schedule_work",
-	"kick_pool",
-	"resched_curr",
-	"__resched_curr",
-	"resched_cpu",
-	"check_preempt",
-	"wakeup_preempt",
-	"call_function_single_prep",
-	"irq_work_queue_on",
-	"__irq_work_queue",
-	"smp_send_reschedule",
-	"pollwake",
-	"ep_poll_callback",
-	"__pollwait",
-	"sched_ttwu",
-	"activate_task",
-	"select_task",
-	"_raw_spin_",
-	"native_queued_spin",
-	"__flush_smp_call",
-	"text_poke_sync",
-	"smp_text_poke",
-	"text_poke_bp",
-	"arch_jump_label",
-	"arch_static_call",
-	"__static_call",
-	"jump_label_update",
-	"__jump_label",
-	"static_key",
-	"static_key_",
-	"__text_poke",
-	"schedule_on_each_cpu",
-};
+#include "model/frames.h"
 
-/* Compares inline: every frame is compared with every helper, and nearly all differ in the first
- * letters, for which a call would be too slow. */
 static bool begins(const char *name, const char *prefix)
 {
-	while (*prefix && *name == *prefix)
-		name++, prefix++;
-	return !*prefix;
+	return !strncmp(name, prefix, strlen(prefix));
 }
 
 static bool begins_with_any(const char *name, const char *const *prefix, size_t n)
@@ -88,39 +19,6 @@ static bool begins_with_any(const char *name, const char *const *prefix, size_t 
 		if (begins(name, prefix[i]))
 			return true;
 	return false;
-}
-
-static bool is_helper(const char *name)
-{
-	return begins_with_any(name, helpers, sizeof(helpers) / sizeof(helpers[0]));
-}
-
-/* True for the function where an interrupt enters the kernel: the thread below has no part in what
- * happens. NMIs are interrupts, too. */
-static bool is_interrupt(const char *name)
-{
-	static const char *const entries[] = {
-		"asm_sysvec_",      "sysvec_",       "asm_common_interrupt",
-		"common_interrupt", "asm_exc_nmi",   "exc_nmi",
-		"fred_extint",      "fred_sysvec_",  "fred_exc_nmi",
-		"irq_exit",         "__irq_exit",    "el1h_64_irq",
-		"el0t_64_irq",      "el0t_32_irq",   "el1_irq",
-		"el0_irq",          "el1_interrupt", "el0_interrupt",
-		"gic_handle_irq",   "el1h_64_fiq",   "el0t_64_fiq",
-	};
-
-	return begins_with_any(name, entries, sizeof(entries) / sizeof(entries[0]));
-}
-
-/* True for the function that runs softirqs: its names before and since 6.9, and an alias of the
- * older one.
- */
-static bool is_softirq(const char *name)
-{
-	static const char *const runs[] = {"handle_softirqs", "__do_softirq",
-					   "__softirqentry_text_start"};
-
-	return begins_with_any(name, runs, sizeof(runs) / sizeof(runs[0]));
 }
 
 /* True when a thread that sends to this machine carries the message to the receiver itself: it
@@ -137,7 +35,7 @@ static bool carries(const char *const *frame, int n, int at)
 	for (int i = 0; i < at && !backlog; i++)
 		backlog = begins(frame[i], "process_backlog");
 	for (int i = at + 1; i < n && backlog; i++) {
-		if (is_interrupt(frame[i]) || begins(frame[i], "run_ksoftirqd"))
+		if (frame_is(frame[i]) == FRAME_INTERRUPT || begins(frame[i], "run_ksoftirqd"))
 			return false;
 		enabled |= begins_with_any(frame[i], enables, sizeof(enables) / sizeof(enables[0]));
 		if (enabled && begins_with_any(frame[i], sends, sizeof(sends) / sizeof(sends[0])))
@@ -146,26 +44,17 @@ static bool carries(const char *const *frame, int n, int at)
 	return false;
 }
 
-/* True for work of a thread's own on the way back from an interrupt: signals, task work, its own
- * preemption (kernel/entry/common.c). */
-static bool is_own_work(const char *name)
-{
-	static const char *const works[] = {"exit_to_user_mode_loop",     "arch_do_signal",
-					    "do_notify_resume",           "preempt_schedule_irq",
-					    "arm64_preempt_schedule_irq", "do_signal"};
-
-	return begins_with_any(name, works, sizeof(works) / sizeof(works[0]));
-}
-
 /* Searches from the innermost frame outwards for the first visible context. */
 static enum asker_kind kind_by_stack(const char *const *frame, int n, enum asker_kind otherwise)
 {
 	for (int i = 0; i < n; i++) {
-		if (is_softirq(frame[i]))
+		enum frame_is is = frame_is(frame[i]);
+
+		if (is == FRAME_SOFTIRQ)
 			return carries(frame, n, i) ? ASKER_THREAD : ASKER_SOFTIRQ;
-		if (otherwise == ASKER_THREAD && is_own_work(frame[i]))
+		if (otherwise == ASKER_THREAD && is == FRAME_OWN_WORK)
 			return ASKER_THREAD;
-		if (otherwise == ASKER_THREAD && is_interrupt(frame[i]))
+		if (otherwise == ASKER_THREAD && is == FRAME_INTERRUPT)
 			return ASKER_INTERRUPT;
 	}
 	return otherwise;
@@ -216,7 +105,7 @@ const char *asker_context(const struct asker *a)
 static const char *function_of(const char *const *frame, int n, const char *site)
 {
 	for (int i = 0; i < n; i++)
-		if (!is_helper(frame[i]))
+		if (frame_is(frame[i]) != FRAME_HELPER)
 			return frame[i];
 	return site ? site : n ? frame[n - 1] : NULL;
 }

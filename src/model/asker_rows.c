@@ -146,7 +146,7 @@ static uint64_t most_unseen(const struct askers *o)
 	return least;
 }
 
-static const struct asker_row *row_like(const struct askers *o, const struct asker_row *r)
+static struct asker_row *row_like(struct askers *o, const struct asker_row *r)
 {
 	for (uint32_t i = 0; i < o->count; i++)
 		if (same(&o->row[i].who, &r->who))
@@ -154,55 +154,77 @@ static const struct asker_row *row_like(const struct askers *o, const struct ask
 	return NULL;
 }
 
-static void drop_least(struct asker_row *row, uint32_t *n)
+static void drop_least(struct asker_row **row, uint32_t *n)
 {
 	uint32_t least = 0;
 
 	for (uint32_t i = 1; i < *n; i++)
-		if (row[i].count + row[i].missed < row[least].count + row[least].missed)
+		if (row[i]->count + row[i]->missed < row[least]->count + row[least]->missed)
 			least = i;
-	free_frames(&row[least]);
+	free_frames(row[least]);
 	row[least] = row[--*n];
 }
 
-/* An asker without a row on one side may have come there as often as the least frequent one. Askers
- * without room are the least frequent. */
-void askers_merge(struct askers *o, struct askers *from)
+/* Makes room for n rows, as far as there may be so many and memory is there. */
+static void grow_to(struct askers *o, uint32_t n)
 {
-	struct asker_row all[2 * ASKERS_MAX];
-	uint64_t here = most_unseen(o), there = most_unseen(from);
-	uint32_t n = 0, room;
+	uint32_t room = ROWS_FEW;
 	struct asker_row *row;
 
-	for (uint32_t i = 0; i < o->count; i++) {
-		const struct asker_row *other = row_like(from, &o->row[i]);
-
-		all[n] = o->row[i];
-		all[n].count += other ? other->count : 0;
-		all[n++].missed += other ? other->missed : there;
-	}
-	for (uint32_t i = 0; i < from->count; i++) {
-		if (row_like(o, &from->row[i])) {
-			free_frames(&from->row[i]);
-			continue;
-		}
-		all[n] = from->row[i];
-		all[n++].missed += here;
-	}
-	o->full |= from->full;
-	for (room = ROWS_FEW; room < n && room < ASKERS_MAX;)
+	while (room < n && room < ASKERS_MAX)
 		room *= 2;
 	row = room > o->room ? reallocarray(o->row, room, sizeof(*row)) : NULL;
 	if (row) {
 		o->row = row;
 		o->room = room;
 	}
+}
+
+/* Adds up the askers that both have, and what each may have missed of the others'. Returns how many
+ * of from's are new; new: their places. */
+static uint32_t add_up(struct askers *o, struct askers *from, uint32_t *new)
+{
+	uint64_t here = most_unseen(o), there = most_unseen(from);
+	bool both[ASKERS_MAX] = {false};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < from->count; i++) {
+		struct asker_row *r = &from->row[i], *like = row_like(o, r);
+
+		if (!like) {
+			r->missed += here;
+			new[n++] = i;
+			continue;
+		}
+		both[like - o->row] = true;
+		like->count += r->count;
+		like->missed += r->missed;
+		free_frames(r);
+	}
+	for (uint32_t i = 0; i < o->count && there; i++)
+		o->row[i].missed += both[i] ? 0 : there;
+	return n;
+}
+
+/* An asker without a row on one side may have come there as often as the least frequent one. Askers
+ * without room are the least frequent. The rows that stay where they are are not copied. */
+void askers_merge(struct askers *o, struct askers *from)
+{
+	struct asker_row *all[2 * ASKERS_MAX];
+	uint32_t new[ASKERS_MAX], fresh = add_up(o, from, new), n = o->count + fresh;
+
+	grow_to(o, n);
+	for (uint32_t i = 0; i < n; i++)
+		all[i] = i < o->count ? &o->row[i] : &from->row[new[i - o->count]];
+	o->full |= from->full;
 	while (n > o->room) { /* without memory fewer stay */
 		o->full = true;
 		drop_least(all, &n);
 	}
-	if (n)
-		memcpy(o->row, all, n * sizeof(all[0]));
+	/* A row moves only towards the first, into a place whose own row is gone or copied. */
+	for (uint32_t i = 0; i < n; i++)
+		if (all[i] != &o->row[i])
+			o->row[i] = *all[i];
 	if (o->near)
 		memset(o->near, 0, ASKERS_NEAR * sizeof(*o->near));
 	o->count = n;

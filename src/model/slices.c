@@ -75,11 +75,13 @@ static bool grow(struct slices *s)
 static struct slice *find_new(struct slices *s, uint64_t at_ns)
 {
 	uint64_t number = (at_ns >> s->slots.log2) - s->slots.first;
+	struct all all;
 	unsigned place, n;
 
-	if (!s->slots.log2 || number >= SLICES) {
-		struct all all;
-
+	if (!s->slots.log2) { /* the first: nothing is there that could move */
+		slots_make(&s->slots, table(&all), at_ns);
+		number = (at_ns >> s->slots.log2) - s->slots.first;
+	} else if (number >= SLICES) {
 		unpack(s, &all);
 		slots_make(&all.slots, table(&all), at_ns);
 		pack(s, &all);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Chooses twice which rows stay: by all their time, and by their time since the last choice. The
  * others are added to the row that stands for them, and the remaining rows close up. A choice costs
- * a sort and makes room for a quarter of the rows (of a comm: for half of its threads), so a new
+ * a heap and makes room for a quarter of the rows (of a comm: for half of its threads), so a new
  * source costs little even if none ever repeats. */
 #include "model/source_trim.h"
 
@@ -18,22 +18,29 @@ struct choice {
 	bool stays;
 };
 
-static int by_all(const void *a, const void *b)
-{
-	const struct choice *x = a, *y = b;
+/* A heap of candidates: the first has the most time; of equal ones it has the least id. */
+struct rank {
+	uint64_t ns;
+	uint32_t id, at; /* at: index of the candidate */
+};
 
-	if (x->all_ns != y->all_ns)
-		return x->all_ns < y->all_ns ? 1 : -1;
-	return x->id < y->id ? -1 : 1; /* the same in every libc */
+static inline bool is_before(const struct rank *a, const struct rank *b)
+{
+	return a->ns != b->ns ? a->ns > b->ns : a->id < b->id;
 }
 
-static int by_new(const void *a, const void *b)
+static inline void sink(struct rank *heap, uint32_t n, uint32_t at)
 {
-	const struct choice *x = a, *y = b;
+	struct rank r = heap[at];
 
-	if (x->new_ns != y->new_ns)
-		return x->new_ns < y->new_ns ? 1 : -1;
-	return x->id < y->id ? -1 : 1;
+	for (uint32_t below; (below = 2 * at + 1) < n; at = below) {
+		if (below + 1 < n && is_before(&heap[below + 1], &heap[below]))
+			below++;
+		if (!is_before(&heap[below], &r))
+			break;
+		heap[at] = heap[below];
+	}
+	heap[at] = r;
 }
 
 #define SLOTS (2 * SOURCE_ROWS)
@@ -55,16 +62,26 @@ static void find_groups(struct choice *c, uint32_t n)
 	}
 }
 
-/* At most `most` of one group stay; of_group: numbers of those that do. */
+/* At most `most` of one group stay; of_group: numbers of those that do. Only as many are put in
+ * order as are looked at. */
 static void choose(struct choice *c, uint32_t n, uint32_t keep, uint32_t most, uint32_t *of_group,
-		   int (*order)(const void *, const void *))
+		   bool by_new)
 {
-	qsort(c, n, sizeof(*c), order);
-	for (uint32_t i = 0; i < n && keep; i++) {
-		if (c[i].stays || of_group[c[i].slot] >= most)
+	struct rank heap[SOURCE_ROWS];
+
+	for (uint32_t i = 0; i < n; i++)
+		heap[i] = (struct rank){by_new ? c[i].new_ns : c[i].all_ns, c[i].id, i};
+	for (uint32_t i = n / 2; i--;)
+		sink(heap, n, i);
+	while (n && keep) {
+		struct choice *first = &c[heap[0].at];
+
+		heap[0] = heap[--n];
+		sink(heap, n, 0);
+		if (first->stays || of_group[first->slot] >= most)
 			continue;
-		c[i].stays = true;
-		of_group[c[i].slot]++;
+		first->stays = true;
+		of_group[first->slot]++;
 		keep--;
 	}
 }
@@ -228,8 +245,8 @@ void sources_trim_kind(struct sources *t, enum source_kind kind)
 		s->judged_ns = s->net.sum;
 	}
 	find_groups(c, n);
-	choose(c, n, stay - stay / 2, most / 2, of_group, by_all);
-	choose(c, n, stay / 2, most, of_group, by_new);
+	choose(c, n, stay - stay / 2, most / 2, of_group, false);
+	choose(c, n, stay / 2, most, of_group, true);
 	for (uint32_t i = 0; i < n; i++)
 		if (!c[i].stays)
 			t->went[c[i].id] = rest | SOURCE_GONE;
@@ -285,8 +302,8 @@ void sources_trim_comm(struct sources *t, const struct source *any)
 		c[k].new_ns += s->net.sum - s->judged_ns;
 		s->judged_ns = s->net.sum;
 	}
-	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, &all, by_all);
-	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, &all, by_new);
+	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, &all, false);
+	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, &all, true);
 	for (uint32_t i = 0; i < t->count; i++) {
 		if (!of_comm(t->row[i], any) || !t->row[i]->id)
 			continue;

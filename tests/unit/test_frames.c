@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of what is found on a stack is in order, or a name would not be found in it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/frames.h"
+
+static const struct {
+	const char *begin;
+	enum frame_is is;
+} row[] = {
+#define ROW(begin, is) {begin, FRAME_##is},
+	FRAMES(ROW)
+#undef ROW
+};
+
+#define ROWS (sizeof(row) / sizeof(row[0]))
+
+static void test_order(void **state)
+{
+	(void)state;
+	for (size_t i = 1; i < ROWS; i++) {
+		assert_true(strcmp(row[i - 1].begin, row[i].begin) < 0);
+		assert_int_not_equal(
+			strncmp(row[i - 1].begin, row[i].begin, strlen(row[i - 1].begin)), 0);
+	}
+}
+
+/* Each is found, as it is and with more behind it; its first letters alone are not. */
+static void test_all_are_found(void **state)
+{
+	char name[64];
+
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		assert_int_equal(frame_is(row[i].begin), row[i].is);
+		snprintf(name, sizeof(name), "%s\xff", row[i].begin);
+		assert_int_equal(frame_is(name), row[i].is);
+		snprintf(name, sizeof(name), "%.*s", (int)strlen(row[i].begin) - 1, row[i].begin);
+		assert_int_equal(frame_is(name), FRAME_ANY);
+	}
+}
+
+static void test_others(void **state)
+{
+	const char *const other[] = {"", "a", "vfs_write", "\xff", "__x64_sys_futex", "zzz", "!"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		assert_int_equal(frame_is(other[i]), FRAME_ANY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_order),
+					   cmocka_unit_test(test_all_are_found),
+					   cmocka_unit_test(test_others)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
