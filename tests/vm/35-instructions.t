@@ -134,13 +134,15 @@ for kind, (records, bound) in KINDS.items():
        f"{kind}: a record adds no more instructions than it did", adds, bound)
     ok(adds["culprit"] < adds["ftrace"] / 2, f"{kind}: fewer than half of what ftrace adds", adds)
 if LONG:
-    diag("watched:      records     sums           with the reader")
+    diag("watched:      records     sums           with the reader         times alone")
     for kind, (*bounds, events) in WATCHED.items():
         adds = [took[t, kind] - took["alone", kind] for t in ("watch", "watch--sums")]
         whole = [on_cpu + took[t, f"read-{kind}"] / events
                  for on_cpu, t in zip(adds, ("watch", "watch--sums"))]
+        times = [1 + n / took["alone", kind] for n in adds]
         diag(f"{kind:<14}{adds[0]:>7.0f}{adds[1]:>9.0f}{adds[1] / adds[0]:>7.2f}"
-             f"{whole[0]:>9.0f}{whole[1]:>9.0f}{whole[1] / whole[0]:>7.2f}")
+             f"{whole[0]:>9.0f}{whole[1]:>9.0f}{whole[1] / whole[0]:>7.2f}"
+             f"{''.join(f'{n:>8.2f}' for n in times)}")
         ok(all(bound / 10 < n <= bound for n, bound in zip(adds, bounds)),
            f"{kind}: watched, it takes no more than it did", adds, bounds)
         ok(0 < whole[1] <= whole[0] / 2,
