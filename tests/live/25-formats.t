@@ -133,13 +133,18 @@ ok(spans, "html: the worst hiccups have strips")
 # A hiccup that begins in the part belongs to it with all its time.
 report = json.loads(culprit("report", recording, "-f", "json").out)
 longest = report["worst"][0]["duration_ns"] / 1e9
-r = culprit("report", recording, "--from", "200ms", "--to", "600ms", "-f", "html", "-o", late)
+PART = recording, "--from", "200ms", "--to", "600ms"
+r = culprit("report", *PART, "-f", "html", "-o", late)
 ticks = [s.text for s in ET.fromstring(text("late.html"))
          .findall(".//div[@class='lanes']/div[@class='axis']/span")]
-ok(r.rc == 0 and ticks
-   and all(0.1 <= float(t.split()[0]) * (0.001 if "ms" in t else 1) <= 0.7 + longest
-           for t in ticks),
-   "html: a part of it has its own axis", r, ticks)
+what = "html: a part of it has its own axis"
+if not lib.cpu_of(json.loads(culprit("report", *PART, "-f", "json").out), cpu)["hiccups"]["count"]:
+    lib.not_judged(what, f"no hiccup began in it: the longest lasts {longest} s")
+else:
+    ok(r.rc == 0 and ticks
+       and all(0.1 <= float(t.split()[0]) * (0.001 if "ms" in t else 1) <= 0.7 + longest
+               for t in ticks),
+       what, r, ticks)
 noise.terminate()
 lib.finish(noise)
 
