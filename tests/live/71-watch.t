@@ -374,7 +374,7 @@ if root:
         # Two threads that together may run a tenth of the time. The time that others leave of the
         # CPU is the quota's. Where the machine stood still while one of the two ran, it has used as
         # much more of the CPU, and the other has waited for it.
-        stood = max(s["max_ns"] for s in rows(report, kind="thread"))
+        stood = max((s["max_ns"] for s in rows(report, kind="thread")), default=0)
         left = 0.9 * sum(c["observed_ns"] for c in report["cpus"]) - sum(
             sums[key] for key in ("foreign_ns", "own_ns", "kernel_ns", "not_known_ns"))
         ok(0 < sums["throttled_ns"] and 0.8 * left - 2 * stood <= sums["throttled_ns"],
