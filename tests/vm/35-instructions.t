@@ -32,7 +32,8 @@ KINDS = {
     "call": ("vector, its function, and who asked: on both CPUs", 1390),
 }
 # Programs where somebody asks by a way that is known (bpf/asker.bpf.c): no stack is unwound.
-ASKERS = {"sched_waking": 510, "ipi_send_cpu": 505}
+ASKERS = {"sched_waking": 515, "ipi_send_cpu": 515}
+CALLERS = 1600  # more for the few calls of a program in Python
 # While threads are watched: what records and sums add, at most, and how many events each noise is.
 # The kernel reads the clock and goes to the programs for both: the floor above.
 WATCHED = {
@@ -80,6 +81,11 @@ echo 1 >/proc/sys/kernel/bpf_stats_enabled
 python3 tests/vm/asking.py $! >/tmp/out/askers
 kill -INT $!
 wait $!
+culprit run -c 1 -d 1h -q -o /tmp/out/users --no-audit --user-stacks --ready-file /tmp/users &
+until [ -e /tmp/users ] || ! kill -0 $!; do usleep 10000; done
+python3 tests/vm/asking.py $! >/tmp/out/callers
+kill -INT $!
+wait $!
 echo 0 >/proc/sys/kernel/bpf_stats_enabled
 """
 WATCHING = f"""
@@ -118,8 +124,9 @@ for line in out.splitlines():
     if ns:
         took[tool, word] = float(ns) / 2**SHIFT
 tools = [t for t in ("floor", "ftrace", "culprit") if (t, "switch") in took]
-asked = {name: [float(ns) / 2**SHIFT for ns in rest]
-         for name, *rest in map(str.split, files["askers"].splitlines())}
+asked, called = ({name: [float(ns) / 2**SHIFT for ns in rest]
+                  for name, *rest in map(str.split, files[of].splitlines())}
+                 for of in ("askers", "callers"))
 report = json.loads(files["report"])
 diag(f"instructions on {kernel.version()}",
      f"{'':<14}{'alone':>7}{''.join(f'{t:>9}' for t in tools)}{'bound':>7}{'/ftrace':>9}"
@@ -154,6 +161,10 @@ for name, bound in ASKERS.items():
     # Less than a quarter of it: it was no request for the target.
     ok(bound / 4 < known <= bound, f"{name}: noting who asked takes no more than it did", known,
        bound)
+more = called["sched_waking"][0] - asked["sched_waking"][0]
+diag(f"--user-stacks {'':>7}{more:>{9 * len(tools)}.0f}{CALLERS:>7}{'':>17}"
+     "  more for sched_waking")
+ok(CALLERS / 10 < more <= CALLERS, "a user stack takes no more than it did", called, asked)
 loop = [cpu_of(r, 1)["loop"]["mean_ps"] / 1000 / 2**SHIFT
         for r in (json.loads(files["untraced"]), report)]
 diag(f"loop          {loop[0]:>7.2f}{loop[1]:>{9 * len(tools)}.2f}{'':>24}"
