@@ -181,13 +181,20 @@ static __always_inline bool is_own(enum context context, const struct task_struc
 	       !(current->flags & PF_NO_CALLS) && !runs_softirqs(wakes);
 }
 
+/* on_target: this CPU is one, and no stack of the program is taken there. */
 static __always_inline __s32 stack_of(void *ctx, enum context context,
-				      const struct task_struct *current, const struct request *q)
+				      const struct task_struct *current, const struct request *q,
+				      bool on_target)
 {
+	__s32 stack;
+
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs) ||
 	    !is_own(context, current, q->wakes))
 		return unwind(ctx);
-	return stack_by_way(ctx, way_here(ctx, current, q->callsite + q->set));
+	stack = stack_by_way(ctx, way_here(ctx, current, q->callsite + q->set));
+	if (user_stacks_wanted && !on_target && stack >= 0)
+		stack = with_user_stack(ctx, current, stack);
+	return stack;
 }
 
 /* ---- notes ---- */
@@ -202,9 +209,7 @@ static __always_inline struct asker asker_of(void *ctx, const struct request *q)
 		c = context == CONTEXT_NMI ? target_in_nmi() : target();
 	a.context = context & RECORD_CONTEXT;
 	if (!c || needs_stack_on_target(c, context, q->wakes, &a))
-		a.stack = stack_of(ctx, context, a.thread, q);
-	if (user_stacks_wanted && !c && a.stack >= 0 && is_own(context, a.thread, q->wakes))
-		a.stack = with_user_stack(ctx, a.thread, a.stack);
+		a.stack = stack_of(ctx, context, a.thread, q, c);
 	return a;
 }
 
