@@ -38,7 +38,8 @@
  *   SYSCALL  a system call of a watched thread, on request: id = its number; ends where the thread
  *            is switched out
  *   EXIT     a virtual CPU was out of its guest, and the guest wanted to run: id = EXIT_ID. Ends
- *            where its thread is switched out; the piece that follows has the same id
+ *            where its thread is switched out; the piece that follows has the same id. With mark
+ *            EXIT_ASLEEP its thread slept meanwhile, which the watch stage finds out
  *   THROTTLED  a watched thread was ready, and its quota was used up: id = tid. Made by the watch
  *            stage
  *   LOST     in a ring only: `id` records had no room here
@@ -85,6 +86,8 @@ enum watch_kind {
 	 * halts began there: 1, or 0. */
 	WATCH_HALTED = 9,
 };
+
+enum exit_mark { EXIT_ASLEEP = 1 };
 
 /* The reason for which a virtual CPU left its guest, as the kernel's tracepoint kvm_exit tells: the
  * instruction set that KVM uses (KVM_ISA_VMX, KVM_ISA_SVM), and its number there. SVM has one

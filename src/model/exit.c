@@ -69,6 +69,7 @@ static const char *const vmx[] = {
 	[68] = "TPAUSE",
 	[74] = "BUS_LOCK",
 	[75] = "NOTIFY",
+	[77] = "TDCALL",
 };
 
 /* arch/x86/include/uapi/asm/svm.h, from its first number with a name of its own on */
@@ -148,6 +149,25 @@ char *exit_name(uint32_t id, char *buf, size_t len)
 					   : "of an unknown kind",
 			 reason);
 	return buf;
+}
+
+bool exit_may_halt(uint32_t id)
+{
+	static const uint32_t may[] = {
+		EXIT_ID(EXIT_VMX, 18),    /* VMCALL */
+		EXIT_ID(EXIT_VMX, 36),    /* MWAIT */
+		EXIT_ID(EXIT_VMX, 77),    /* TDCALL */
+		EXIT_ID(EXIT_SVM, 0x81),  /* VMMCALL */
+		EXIT_ID(EXIT_SVM, 0x8b),  /* MWAIT */
+		EXIT_ID(EXIT_SVM, 0x8c),  /* MWAIT_COND */
+		EXIT_ID(EXIT_SVM, 0xa6),  /* IDLE_HLT */
+		EXIT_ID(EXIT_SVM, 0x403), /* VMGEXIT */
+	};
+
+	for (size_t i = 0; i < sizeof(may) / sizeof(may[0]); i++)
+		if (may[i] == id)
+			return true;
+	return false;
 }
 
 bool exit_is_hosts(uint32_t id)

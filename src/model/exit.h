@@ -13,6 +13,10 @@
 /* Writes "exit MSR_WRITE", or "exit VMX 0x46" where the reason has no name here. Returns buf. */
 char *exit_name(uint32_t id, char *buf, size_t len);
 
+/* True when the guest may wait for something inside this exit, which nobody tells: in a call of the
+ * hypervisor, or where the hypervisor cannot see why a guest with encrypted memory left. */
+bool exit_may_halt(uint32_t id);
+
 /* True when nothing in the guest made it leave: an interrupt or an NMI of the host's. */
 bool exit_is_hosts(uint32_t id);
 

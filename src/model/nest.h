@@ -34,6 +34,7 @@ enum window {
 	WINDOW_CAME_UPON, /* interrupts while it ran */
 	WINDOW_PREEMPTED, /* ready, after another thread took the CPU from it */
 	WINDOW_WOKEN,     /* ready, after it was woken */
+	WINDOW_ASLEEP,    /* a virtual CPU's: asleep though its guest wanted to run */
 	WINDOW_REPORTED,  /* the program says so itself (src/culprit.h) */
 };
 

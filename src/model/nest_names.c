@@ -169,8 +169,11 @@ uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
 	case SOURCE_THROTTLED:
 		return find(n, SOURCE_THROTTLED, 0, "CPU quota", NULL);
 	case SOURCE_EXIT:
-		return sources_find(n->sources, SOURCE_EXIT, 0,
-				    exit_name(r->id, name, sizeof(name)), NULL);
+		exit_name(r->id, name, sizeof(name));
+		return sources_find_key(n->sources, &(struct source_key){.kind = SOURCE_EXIT,
+									 .name = name,
+									 .function = function,
+									 .word = word});
 	case SOURCE_HOST:
 	case SOURCE_LOST:
 	case SOURCE_OUTSIDE:
@@ -212,6 +215,8 @@ const char *nest_first_function(const struct nest *n, const struct record *r)
 
 enum own_word nest_first_word(const struct nest *n, const struct record *r)
 {
+	if (r->kind == RECORD_EXIT && r->mark == EXIT_ASLEEP)
+		return WORD_ASLEEP;
 	return r->kind == RECORD_THREAD && n->real_time && r->prio >= NORMAL_PRIO ? WORD_THROTTLED
 										  : WORD_NONE;
 }
@@ -250,7 +255,7 @@ enum whose nest_whose(const struct record *r)
 	case RECORD_THROTTLED:
 		return WHOSE_THROTTLED;
 	case RECORD_EXIT:
-		return exit_is_hosts(r->id) ? WHOSE_KERNEL : WHOSE_OWN;
+		return exit_is_hosts(r->id) && r->mark != EXIT_ASLEEP ? WHOSE_KERNEL : WHOSE_OWN;
 	default:
 		return WHOSE_KERNEL;
 	}

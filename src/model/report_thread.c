@@ -131,13 +131,21 @@ static void note_whose(const struct view *v, const struct cpu *c, FILE *out)
 	fprintf(out, " not known %s\n", format_ns(unknown, text, sizeof(text)));
 }
 
-static void note_halts(const struct view *v, const struct cpu *c, FILE *out)
+/* The threshold leaves nothing out here. */
+static void note_guest(const struct view *v, const struct cpu *c, FILE *out)
 {
-	char a[32], b[32];
+	uint64_t wanted = view_guest_wanted(c), got = view_guest_got(c);
+	char a[32], b[32], p[32];
 
-	if (!v->run.exits || !c->tid)
+	if (!v->run.exits || !c->tid || !wanted)
 		return;
-	fprintf(out, "its guest halted %s time%s, %s in all: no loss\n",
+	fprintf(out, "its guest wanted to run for %s and did for %s, %s %%\n",
+		format_ns(wanted, a, sizeof(a)), format_ns(got, b, sizeof(b)),
+		format_percent(100.0 * got / wanted, p, sizeof(p)));
+	if (c->asleep_ns)
+		fprintf(out, "its thread slept for %s of that, though the guest had not halted\n",
+			format_ns(c->asleep_ns, a, sizeof(a)));
+	fprintf(out, "the guest halted %s time%s, %s in all: no loss\n",
 		format_count(c->halts, a, sizeof(a)), plural(c->halts),
 		format_ns(c->halted_ns, b, sizeof(b)));
 }
@@ -166,7 +174,7 @@ char *report_thread_notes(const struct view *v, const struct cpu *c)
 		note_woken(c, out);
 	if (view_thread_known(v)) {
 		note_waits(c, out);
-		note_halts(v, c, out);
+		note_guest(v, c, out);
 		note_places(c, out);
 		note_steal(v, c, out);
 	}

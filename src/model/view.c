@@ -385,3 +385,15 @@ double view_tick(const struct view *v)
 
 	return ns >= TICK_SHOWS_NS ? ns : 0;
 }
+
+uint64_t view_guest_wanted(const struct cpu *c)
+{
+	return c->observed_ns > c->halted_here_ns ? c->observed_ns - c->halted_here_ns : 0;
+}
+
+uint64_t view_guest_got(const struct cpu *c)
+{
+	uint64_t wanted = view_guest_wanted(c);
+
+	return wanted > c->taken_ns ? wanted - c->taken_ns : 0;
+}

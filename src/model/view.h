@@ -114,9 +114,10 @@ struct cpu {
 	 * begun before the window, or unseen, when it first ran; those that were not over when the
 	 * window ended, and how long the longest of these had lasted then. */
 	uint64_t waits_before, waits_beyond, waits_beyond_ns;
-	/* A virtual CPU's (run.exits): halts of its guest that began; their time, and
-	 * the part of that on a CPU, which observed_ns has. */
-	uint64_t halts, halted_ns, halted_here_ns;
+	/* A virtual CPU's (run.exits): halts of its guest that began; their time, and the part of
+	 * that on a CPU; time asleep though the guest wanted to run, a part of what it lost. The
+	 * last two are in observed_ns. And all that it lost, whatever the threshold is. */
+	uint64_t halts, halted_ns, halted_here_ns, asleep_ns, taken_ns;
 	/* Hiccups that the thread reported itself: how many, their time, how much of that nothing
 	 * explains, in all and of one of them at most, and how many of them hold no interval. */
 	uint64_t reported, reported_ns, unseen_ns, unseen_max_ns, unseen_whole;
@@ -236,6 +237,11 @@ struct view {
 	/* True: hiccups are added to timelines and lengths, too. */
 	bool drawn;
 };
+
+/* The time in which the guest whose CPU this thread is wanted to run, and the part of it in which
+ * it did, ns: run.exits. Time before its first exit counts as both. */
+uint64_t view_guest_wanted(const struct cpu *c);
+uint64_t view_guest_got(const struct cpu *c);
 
 /* Makes the view's CPUs: numbers in ascending order. 0 or -ENOMEM. */
 int view_cpus(struct view *v, const unsigned *numbers, uint32_t n);

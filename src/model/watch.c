@@ -111,7 +111,7 @@ static void note_wait(struct watch *w, uint32_t lane, struct stay wait)
 	note_stay(w, lane, &wait);
 }
 
-static void count_time(struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
+void watch_count_time(struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
 {
 	struct thread *t = &w->thread[lane];
 
@@ -136,7 +136,7 @@ void watch_known_until(struct watch *w, struct watched *c, uint64_t ns)
 {
 	if (ns <= c->known_ns)
 		return;
-	count_time(w, c->lane, c->known_ns, ns);
+	watch_count_time(w, c->lane, c->known_ns, ns);
 	c->known_ns = ns;
 }
 
@@ -222,11 +222,11 @@ static void waited(struct watch *w, struct watched *c, uint32_t lane, const stru
 		if (!s->ran && s->tid == r->id && s->end_ns > here && s->end_ns < h.end_ns)
 			here = s->end_ns;
 	}
-	count_time(w, lane, h.start_ns, h.end_ns);
+	watch_count_time(w, lane, h.start_ns, h.end_ns);
 	note_wait(w, lane,
 		  (struct stay){
 			  .cpu = c - w->cpu, .tid = r->id, .start_ns = here, .end_ns = h.end_ns});
-	if (!watch_is_loss(w, lane, h.start_ns, h.end_ns))
+	if (!watch_loses(w, lane, h.start_ns, h.end_ns))
 		return;
 	memcpy(h.before, t->seq, sizeof(h.before));
 	watch_feed_stays(w, lane, r->id, true, &h);

@@ -55,7 +55,7 @@ struct thread {
 	/* A virtual CPU's, when it was last switched out with its guest left: when, and why; 0: it
 	 * was not. */
 	uint64_t left_ns;
-	bool left_halted;
+	uint32_t left_id;
 	struct stay stay[STAYS];
 	uint64_t stays;
 };
@@ -76,6 +76,9 @@ uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r);
 
 /* Notes that the thread was here until then. */
 void watch_known_until(struct watch *w, struct watched *c, uint64_t ns);
+
+/* Counts time of the lane's thread that is known. */
+void watch_count_time(struct watch *w, uint32_t lane, uint64_t start, uint64_t end);
 
 /* Takes an interval that came upon the thread here. */
 void watch_interrupted(struct watch *w, struct watched *c, const struct record *r);
@@ -102,8 +105,11 @@ void watch_ran(struct watch *w, const struct watched *c);
 
 /* ---- watch_windows.c ---- */
 
-/* A time as long as this is a hiccup of the lane. */
-bool watch_is_loss(const struct watch *w, uint32_t lane, uint64_t start, uint64_t end);
+/* Notes that the lane's thread lost this time. True: it is long enough for a hiccup. */
+bool watch_loses(struct watch *w, uint32_t lane, uint64_t start, uint64_t end);
+
+/* Feeds a sleep in an exit of this id. */
+void watch_feed_asleep(struct watch *w, uint32_t lane, uint32_t id, uint64_t start, uint64_t end);
 
 /* Feeds the part of h that the thread spent on any CPU. */
 void watch_feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_only,

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads that are virtual CPUs: when they are out of their guests. */
+#include <string.h>
+
+#include "model/exit.h"
 #include "model/watch_state.h"
+
+#define EXIT_HALTED_ID EXIT_ID(EXIT_VMX, 12) /* any that halts */
 
 /* A window of its own: what lies between two is the guest's time. */
 void watch_is_out(struct watch *w, struct watched *c, const struct record *r)
@@ -11,7 +16,7 @@ void watch_is_out(struct watch *w, struct watched *c, const struct record *r)
 	watch_close_window(w, c);
 	if (r->flags & RECORD_PART) {
 		w->thread[c->lane].left_ns = r->end_ns;
-		w->thread[c->lane].left_halted = EXIT_HALTS(r->id);
+		w->thread[c->lane].left_id = r->id;
 	}
 }
 
@@ -32,8 +37,24 @@ void watch_halted(struct watch *w, struct watched *c, const struct record *r)
 	}
 	if (r->flags & RECORD_PART) {
 		w->thread[c->lane].left_ns = r->end_ns;
-		w->thread[c->lane].left_halted = true;
+		w->thread[c->lane].left_id = EXIT_HALTED_ID;
 	}
+}
+
+/* The guest was not halted, as far as the exit tells: it lost the sleep. */
+static void lose_sleep(struct watch *w, const struct watched *c, uint64_t start, uint64_t end)
+{
+	struct thread *t = &w->thread[c->lane];
+	struct hiccup h = {.start_ns = start, .end_ns = end};
+
+	watch_count_time(w, c->lane, start, end);
+	w->view->cpu[c->lane].asleep_ns += end - start;
+	if (!watch_loses(w, c->lane, start, end))
+		return;
+	memcpy(h.before, t->seq, sizeof(h.before));
+	watch_feed_asleep(w, c->lane, t->left_id, start, end);
+	watch_account(w, c->lane,
+		      &(struct spot){.cpu = c->number, .tid = c->tid, .window = WINDOW_ASLEEP}, &h);
 }
 
 void watch_slept(struct watch *w, const struct watched *c, const struct record *r)
@@ -44,6 +65,8 @@ void watch_slept(struct watch *w, const struct watched *c, const struct record *
 	t->left_ns = 0;
 	if (!t->tid || !left || r->mark == WATCH_IN_PREEMPTED || r->start_ns <= left)
 		return;
-	if (t->left_halted)
+	if (EXIT_HALTS(t->left_id))
 		w->view->cpu[c->lane].halted_ns += r->start_ns - left;
+	else if (!exit_may_halt(t->left_id) && left >= t->upto_ns)
+		lose_sleep(w, c, left, r->start_ns);
 }

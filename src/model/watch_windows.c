@@ -128,6 +128,18 @@ static void feed_throttled(struct watch *w, uint32_t lane, uint32_t tid, uint64_
 	feed_record(w, lane, &r);
 }
 
+void watch_feed_asleep(struct watch *w, uint32_t lane, uint32_t id, uint64_t start, uint64_t end)
+{
+	struct record r = {.start_ns = start,
+			   .end_ns = end,
+			   .id = id,
+			   .kind = RECORD_EXIT,
+			   .level = LEVEL_THREAD,
+			   .mark = EXIT_ASLEEP};
+
+	feed_record(w, lane, &r);
+}
+
 const struct account *watch_account(struct watch *w, uint32_t lane, struct spot *spot,
 				    struct hiccup *h)
 {
@@ -148,8 +160,10 @@ const struct account *watch_account(struct watch *w, uint32_t lane, struct spot 
 	return a;
 }
 
-bool watch_is_loss(const struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
+bool watch_loses(struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
 {
+	if (end > start)
+		w->view->cpu[lane].taken_ns += end - start;
 	return !w->thread[lane].own && end > start &&
 	       end - start >= w->view->cpu[lane].threshold_ns;
 }
@@ -186,8 +200,7 @@ void watch_close_window(struct watch *w, struct watched *c)
 	c->open = false;
 	if (h.start_ns < c->told_ns)
 		h.start_ns = c->told_ns;
-	if (c->lane < 0 || h.end_ns > c->known_ns ||
-	    !watch_is_loss(w, c->lane, h.start_ns, h.end_ns))
+	if (c->lane < 0 || h.end_ns > c->known_ns || !watch_loses(w, c->lane, h.start_ns, h.end_ns))
 		return;
 	memcpy(h.before, w->thread[c->lane].seq, sizeof(h.before));
 	feed(w, c->lane, c, RAN, h.start_ns, h.end_ns, 0);

@@ -15,6 +15,8 @@
 	/* In place of the function of a thread without a real-time priority that took the CPU     \
 	 * from the sampler, which has one. */                                                     \
 	ROW(THROTTLED, "[throttled]")                                                              \
+	/* In place of the function of a virtual CPU's exit whose thread slept. */                 \
+	ROW(ASLEEP, "[asleep]")                                                                    \
 	/* In place of the name of time outside the kernel: the verdict. */                        \
 	ROW(STEAL, "steal")                                                                        \
 	ROW(SIMULTANEOUS, "simultaneous")                                                          \

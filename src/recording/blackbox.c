@@ -263,7 +263,9 @@ struct box_count box_count(const struct cpu *c)
 				  .waits_lost = c->waits_lost,
 				  .halts = c->halts,
 				  .halted_ns = c->halted_ns,
-				  .halted_here_ns = c->halted_here_ns};
+				  .halted_here_ns = c->halted_here_ns,
+				  .asleep_ns = c->asleep_ns,
+				  .taken_ns = c->taken_ns};
 }
 
 void blackbox_slice(struct blackbox *b, const struct view *v, uint64_t now)

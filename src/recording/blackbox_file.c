@@ -34,6 +34,8 @@ static void narrow_lane(struct cpu *c, const struct box_count *from, uint64_t ea
 	c->halts = now.halts - from->halts;
 	c->halted_ns = now.halted_ns - from->halted_ns;
 	c->halted_here_ns = now.halted_here_ns - from->halted_here_ns;
+	c->asleep_ns = now.asleep_ns - from->asleep_ns;
+	c->taken_ns = now.taken_ns - from->taken_ns;
 	c->unseen_max_ns = c->unseen_ns < c->unseen_max_ns ? c->unseen_ns : c->unseen_max_ns;
 	c->counts = (struct join_counts){0};
 	c->shorts.known = c->closure_known = c->smi_known = c->ran_steal_known = false;

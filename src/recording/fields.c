@@ -107,6 +107,8 @@ static const struct field more_cpu_fields[] = {
 	F(NUMBER, cpu, halts),
 	F(TIME, cpu, halted_ns),
 	F(TIME, cpu, halted_here_ns),
+	F(TIME, cpu, asleep_ns),
+	F(TIME, cpu, taken_ns),
 };
 
 static const struct field closure_fields[] = {

@@ -21,6 +21,9 @@ static void write_counts(struct json *j, const struct view *v, const struct cpu 
 		    {"reported_not_seen_ns", c->unseen_ns, known},
 		    {"reported_not_seen_max_ns", c->unseen_max_ns, known},
 		    {"reported_not_seen", c->unseen_whole, known},
+		    {"guest_wanted_ns", view_guest_wanted(c), exits},
+		    {"guest_got_ns", view_guest_got(c), exits},
+		    {"asleep_ns", c->asleep_ns, exits},
 		    {"halts", c->halts, exits},
 		    {"halted_ns", c->halted_ns, exits},
 		    {"ran_on_steal_ns", c->ran_steal_ns, known && c->ran_steal_known}};

@@ -50,7 +50,9 @@ def check(name, where, text):
     cpu, = report["cpus"]
     thread = cpu["thread"]
     exits = {s["name"].removeprefix("exit "): s["count"] for s in cpu["sources"]
-             if s["kind"] == "exit"}
+             if s["kind"] == "exit" and not s["function"]}
+    asleep = {s["name"]: (s["count"], s["total_ns"]) for s in cpu["sources"]
+              if s["function"] == "[asleep]"}
     diag(f"{name}, {where}: {exits}, {thread['halts']} halts of {thread['halted_ns']} ns, "
          f"{counts['exits']} exits")
     for reason in "CPUID", "MSR_WRITE", "MSR_READ":
@@ -65,14 +67,25 @@ def check(name, where, text):
        f"{name}, {where}: and the ways back from them", exits)
     is_(sum(exits.values()) - exits["HLT"] + thread["halts"] + 1, counts["exits"],
         f"{name}, {where}: as many in all as the kernel has counted")
+    # The signals that end halts in the kernel end sleeps as well.
+    count, total_ns = asleep.get("exit IO", (0, 0))
+    ok(total_ns > 0 if where == "kernel" else
+       list(asleep) == ["exit IO"] and count == counts["late"]
+       and 0.9 * counts["late_ns"] < total_ns < 3 * counts["late_ns"],
+       f"{name}, {where}: sleeps of the device are a loss, and nothing else is one", asleep)
+    is_(thread["asleep_ns"], sum(ns for _, ns in asleep.values()),
+        f"{name}, {where}: and stand apart, too")
     lost = cpu["hiccups"]["total_ns"]
+    ok(abs(thread["guest_wanted_ns"] - thread["guest_got_ns"] - lost) < 2
+       and thread["guest_got_ns"] > 0,
+       f"{name}, {where}: its guest got all that it wanted but what it lost", thread, lost)
     ok(thread["halted_ns"] > counts["HLT"] * 1e6 / 2 and lost <= cpu["observed_ns"],
        f"{name}, {where}: halts take their time, and are no loss", thread, lost)
     is_((cpu["records"]["lost"], text[where + ".rc"], text[where + ".err"]), (0, "0\n", ""),
         f"{name}, {where}: no record is lost")
     is_(json.loads(text[where + ".again"])["cpus"], report["cpus"],
         f"{name}, {where}: the recording says the same")
-    ok(re.search(rf"its guest halted {counts['HLT']} times, .* in all: no loss",
+    ok(re.search(rf"the guest halted {counts['HLT']} times, .* in all: no loss",
                  text[where + ".text"]) and "exit MSR_WRITE" in text[where + ".text"],
        f"{name}, {where}: and the text", text[where + ".text"])
 

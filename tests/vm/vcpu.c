@@ -23,19 +23,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MEMORY   (1 << 20)
-#define CODE     0x1000
-#define PORT     0x10
-#define PORT_END 0x11
-#define OUTS     300
-#define CPUIDS   200
-#define WRITES   150
-#define READS    120
-#define HALTS    40
-#define PAGES    64 /* from 0x20000 on */
-#define HALT_NS  2000000
-#define TEXT_(x) #x
-#define TEXT(x)  TEXT_(x)
+#define MEMORY    (1 << 20)
+#define CODE      0x1000
+#define PORT      0x10
+#define PORT_END  0x11
+#define PORT_LATE 0x12 /* the device sleeps */
+#define LATES     25
+#define LATE_NS   1000000
+#define OUTS      300
+#define CPUIDS    200
+#define WRITES    150
+#define READS     120
+#define HALTS     40
+#define PAGES     64 /* from 0x20000 on */
+#define HALT_NS   2000000
+#define TEXT_(x)  #x
+#define TEXT(x)   TEXT_(x)
 
 /* The guest, in real mode. The model-specific register is EFER, which stays 0. */
 /* clang-format off */
@@ -44,6 +47,9 @@ __asm__(".pushsection .rodata\n"
 	"guest: mov $" TEXT(OUTS) ", %cx\n"
 	"1: out %al, $" TEXT(PORT) "\n"
 	"loop 1b\n"
+	"mov $" TEXT(LATES) ", %cx\n"
+	"8: out %al, $" TEXT(PORT_LATE) "\n"
+	"loop 8b\n"
 	"mov $" TEXT(CPUIDS) ", %si\n"
 	"2: xor %eax, %eax\n"
 	"cpuid\n"
@@ -144,7 +150,7 @@ static void go_on(void)
 
 static void *be_a_cpu(void *unused)
 {
-	const struct timespec nap = {0, HALT_NS};
+	const struct timespec nap = {0, HALT_NS}, late = {0, LATE_NS};
 
 	prctl(PR_SET_NAME, "CPU 0/KVM");
 	pthread_barrier_wait(&begin);
@@ -155,6 +161,9 @@ static void *be_a_cpu(void *unused)
 			go_on();
 		} else if (run->exit_reason == KVM_EXIT_IO && run->io.port == PORT) {
 			outs++;
+		} else if (run->exit_reason == KVM_EXIT_IO && run->io.port == PORT_LATE) {
+			outs++;
+			nanosleep(&late, NULL);
 		} else if (run->exit_reason == KVM_EXIT_IO) {
 			over = true;
 		} else if (run->exit_reason == KVM_EXIT_HLT) {
@@ -204,8 +213,9 @@ int main(int argc, char **argv)
 	}
 	pthread_join(thread, NULL);
 	printf("{\"IO\": %u, \"CPUID\": %u, \"MSR_WRITE\": %u, \"MSR_READ\": %u, \"HLT\": %u, "
-	       "\"pages\": %u, \"halts\": %u, \"exits\": %ld}\n",
-	       outs + 1, CPUIDS, WRITES, READS, HALTS, PAGES, halts, all_exits());
+	       "\"late\": %u, \"late_ns\": %u, \"pages\": %u, \"halts\": %u, \"exits\": %ld}\n",
+	       outs + 1, CPUIDS, WRITES, READS, HALTS, LATES, LATES * LATE_NS, PAGES, halts,
+	       all_exits());
 	fflush(stdout);
 	while (getchar() != EOF)
 		;
