@@ -186,6 +186,9 @@ enum tlb_reason {
 #define RECORD_UPON 32
 /* RECORD_THREAD, before a watched thread: of another unit or container, else of another process. */
 #define RECORD_FOREIGN 64
+/* RECORD_THREAD, without a real-time priority, before a watched thread that has one: the kernel let
+ * it in, by real-time throttling or the deadline server. */
+#define RECORD_LET_IN 128
 /* RECORD_ASKED: the context of the request; 0: not known, the stack may tell. */
 #define RECORD_CONTEXT      96
 #define RECORD_BY_INTERRUPT 32

@@ -147,8 +147,10 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 static void say_throttled(struct sentence *out, const struct view *v, const struct cpu *c,
 			  const struct source *s)
 {
-	sentence_add(out, "real-time throttling, which takes the sampler off for threads without a "
-			  "real-time priority");
+	sentence_add(out,
+		     "real-time throttling, which takes %s off for threads without a real-time "
+		     "priority",
+		     v->run.watch ? "it" : "the sampler");
 	add_action(out, ": ", finding_of(v, cpu_number(v, c), s), s);
 }
 

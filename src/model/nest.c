@@ -181,6 +181,7 @@ static void end_segment(struct nest *n, const struct record *r, const struct seg
 	follow(n);
 	n->own += s->net;
 	n->account.whose_ns[nest_whose(r)] += s->net;
+	n->account.let_in_ns += r->kind == RECORD_THREAD && r->flags & RECORD_LET_IN ? s->net : 0;
 	asker = attribute(n, row, s, part);
 	if (n->spans)
 		spans_add(n->spans, &(struct span){s->start, end, .source = row, .asker = asker,
@@ -339,7 +340,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 			n->in_thread = true;
 			n->thread = *r;
 			n->thread.kind = RECORD_THREAD;
-			n->thread.flags &= RECORD_KTHREAD | RECORD_FOREIGN;
+			n->thread.flags &= RECORD_KTHREAD | RECORD_FOREIGN | RECORD_LET_IN;
 			break;
 		}
 		/* Late: the interval around it is netted already. */

@@ -52,11 +52,13 @@ struct spot {
 	uint8_t series;
 };
 
+#define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
+
 /* By whom a watched thread lost time: FOREIGN by threads of another process that are in another
  * cgroup (unit, container), or where both are in none; OWN by other threads of its own, and on
  * request by its own system calls and page faults, and as a virtual CPU by what its guest does;
- * THROTTLED by a used-up quota of its group; KERNEL by interrupts, kernel threads and the idle
- * thread. */
+ * THROTTLED by a used-up quota of its group, or, with a real-time priority, by what the kernel let
+ * in against that; KERNEL by interrupts, kernel threads and the idle thread. */
 enum whose { WHOSE_FOREIGN, WHOSE_OWN, WHOSE_THROTTLED, WHOSE_KERNEL, WHOSE };
 const char *whose_name(enum whose whose); /* "foreign" */
 
@@ -69,6 +71,7 @@ struct account {
 	/* Parts of outside_ns: the host was recorded, and nothing was seen there; it was not. */
 	uint64_t host_nothing_ns, host_not_covered_ns;
 	uint64_t whose_ns[WHOSE]; /* together attributed_ns */
+	uint64_t let_in_ns;       /* a part of what was throttled: RECORD_LET_IN */
 	/* Before the first and after the last interval; both 0 without any. */
 	uint64_t pre_ns, post_ns;
 	bool first_thread, last_thread; /* true: these intervals are threads */

@@ -7,8 +7,6 @@
 #include "base/hash.h"
 #include "model/exit.h"
 
-#define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
-
 /* The row of a kind whose names stay where they are. */
 static uint32_t find(struct nest *n, enum source_kind kind, uint32_t id, const char *name,
 		     const char *function)
@@ -215,10 +213,11 @@ const char *nest_first_function(const struct nest *n, const struct record *r)
 
 enum own_word nest_first_word(const struct nest *n, const struct record *r)
 {
+	bool let_in = r->flags & RECORD_LET_IN || (n->real_time && r->prio >= NORMAL_PRIO);
+
 	if (r->kind == RECORD_EXIT && r->mark == EXIT_ASLEEP)
 		return WORD_ASLEEP;
-	return r->kind == RECORD_THREAD && n->real_time && r->prio >= NORMAL_PRIO ? WORD_THROTTLED
-										  : WORD_NONE;
+	return r->kind == RECORD_THREAD && let_in ? WORD_THROTTLED : WORD_NONE;
 }
 
 void nest_keep_function(struct nest *n, const struct record *r, const char *function,
@@ -246,9 +245,10 @@ enum whose nest_whose(const struct record *r)
 {
 	switch (r->kind) {
 	case RECORD_THREAD:
-		return r->flags & RECORD_KTHREAD || !r->id ? WHOSE_KERNEL
-		       : r->flags & RECORD_FOREIGN         ? WHOSE_FOREIGN
-							   : WHOSE_OWN;
+		return r->flags & RECORD_LET_IN              ? WHOSE_THROTTLED
+		       : r->flags & RECORD_KTHREAD || !r->id ? WHOSE_KERNEL
+		       : r->flags & RECORD_FOREIGN           ? WHOSE_FOREIGN
+							     : WHOSE_OWN;
 	case RECORD_FAULT:
 	case RECORD_SYSCALL:
 		return WHOSE_OWN;

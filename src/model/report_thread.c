@@ -129,6 +129,11 @@ static void note_whose(const struct view *v, const struct cpu *c, FILE *out)
 			view_whose_known(v, c, i) ? format_ns(c->whose_ns[i], text, sizeof(text))
 						  : "not known");
 	fprintf(out, " not known %s\n", format_ns(unknown, text, sizeof(text)));
+	if (c->let_in_ns)
+		fprintf(out,
+			"throttled: %s in which the kernel let others in against its real-time "
+			"priority\n",
+			format_ns(c->let_in_ns, text, sizeof(text)));
 }
 
 /* The threshold leaves nothing out here. */

@@ -158,6 +158,7 @@ static void add(struct view *v, uint32_t index, const struct account *a)
 		add_drawn(c, a);
 	for (int i = 0; i < WHOSE; i++)
 		c->whose_ns[i] += a->whose_ns[i];
+	c->let_in_ns += a->let_in_ns;
 	c->whose_ns[WHOSE_KERNEL] += a->edge_ns;
 	c->attributed_ns += a->attributed_ns;
 	c->edge_ns += a->edge_ns;

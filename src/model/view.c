@@ -198,7 +198,7 @@ bool view_thread_known(const struct view *v)
 /* Before 6.6 it is these programs that see a quota (bpf/quota.bpf.h). */
 bool view_whose_known(const struct view *v, const struct cpu *c, enum whose whose)
 {
-	if (whose != WHOSE_THROTTLED || c->whose_ns[whose])
+	if (whose != WHOSE_THROTTLED || c->whose_ns[whose] != c->let_in_ns)
 		return true;
 	for (uint32_t i = 0; i < v->run.nnot_observed; i++)
 		if (!strcmp(v->run.not_observed[i], "throttle_cfs_rq"))

@@ -101,6 +101,7 @@ struct cpu {
 	uint64_t host_ns; /* see through.h; 0 where no host's recording was joined */
 	/* Time of a watched thread by cause; together attributed_ns + edge_ns. */
 	uint64_t whose_ns[WHOSE];
+	uint64_t let_in_ns; /* a part of what was throttled: against a real-time priority */
 	/* Before the first and after the last interval, whatever they count as. */
 	uint64_t pre_ns, post_ns;
 

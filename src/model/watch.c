@@ -224,8 +224,11 @@ static void waited(struct watch *w, struct watched *c, uint32_t lane, const stru
 	}
 	watch_count_time(w, lane, h.start_ns, h.end_ns);
 	note_wait(w, lane,
-		  (struct stay){
-			  .cpu = c - w->cpu, .tid = r->id, .start_ns = here, .end_ns = h.end_ns});
+		  (struct stay){.cpu = c - w->cpu,
+				.tid = r->id,
+				.real_time = t->real_time && watch_is_real_time(t, r),
+				.start_ns = here,
+				.end_ns = h.end_ns});
 	if (!watch_loses(w, lane, h.start_ns, h.end_ns))
 		return;
 	memcpy(h.before, t->seq, sizeof(h.before));
@@ -255,6 +258,8 @@ static void moved(struct watch *w, struct watched *c, const struct record *r)
 		  &(struct stay){.cpu = c - w->cpu,
 				 .tid = r->id,
 				 .moved = true,
+				 .real_time = w->thread[lane].real_time &&
+					      watch_is_real_time(&w->thread[lane], r),
 				 .start_ns = r->start_ns,
 				 .end_ns = r->end_ns});
 }
@@ -283,6 +288,7 @@ static void goes(struct watch *w, struct watched *c, const struct record *r)
 {
 	if (c->lane < 0 || c->tid != r->id)
 		begin_stay(w, c, r, r->start_ns);
+	w->thread[c->lane].real_time = watch_is_real_time(&w->thread[c->lane], r);
 	watch_known_until(w, c, r->end_ns);
 	if (w->thread[c->lane].left_ns != r->end_ns)
 		w->thread[c->lane].left_ns = 0;

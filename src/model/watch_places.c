@@ -60,3 +60,8 @@ void watch_waits_on(struct watch *w, uint32_t tid, uint64_t since, uint64_t end)
 	c->waits_beyond++;
 	c->waits_beyond_ns = ns > c->waits_beyond_ns ? ns : c->waits_beyond_ns;
 }
+
+bool watch_is_real_time(const struct thread *t, const struct record *r)
+{
+	return t->tid && r->prio >= 0 && r->prio < NORMAL_PRIO;
+}

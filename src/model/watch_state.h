@@ -36,6 +36,7 @@ struct stay {
 	bool ran;
 	bool moved;     /* waited there until it was moved to another */
 	bool throttled; /* waiting for its quota, whatever ran meanwhile */
+	bool real_time; /* waiting with a real-time priority: FIFO, RR, */
 	uint64_t start_ns, end_ns;
 	uint64_t owner; /* the thread's */
 };
@@ -46,6 +47,7 @@ struct thread {
 	uint64_t owner;   /* see OWNER in record.h */
 	bool own;         /* reports its windows itself */
 	uint64_t upto_ns; /* end of its stays so far: time is never counted twice */
+	bool real_time;   /* had such a priority when it last left */
 	bool ran;         /* has run in this window, */
 	unsigned last;    /* the last time on this CPU */
 	struct {
@@ -95,6 +97,11 @@ void watch_halted(struct watch *w, struct watched *c, const struct record *r);
 void watch_slept(struct watch *w, const struct watched *c, const struct record *r);
 
 /* ---- watch_places.c ---- */
+
+/* True for a real-time priority (FIFO, RR) in a record of a thread. Nobody could say which one of
+ * several threads in a lane has it. A deadline thread, whose priority is negative, is throttled by
+ * its own budget. */
+bool watch_is_real_time(const struct thread *t, const struct record *r);
 
 /* Notes the wait that nobody saw begin, where this is the first that is seen of a thread. */
 void watch_came_first(struct watch *w, const struct record *r);

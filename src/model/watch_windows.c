@@ -56,6 +56,19 @@ static void note_thread(struct record *open, const struct record *r)
 		open->kind = RECORD_WATCH;
 }
 
+/* Marks a thread that was switched to although one with a real-time priority was ready. Its
+ * priority then counts, and when it leaves: what it is in between it may owe to a lock that others
+ * want. */
+static void mark_let_in(struct record *r, const struct record *open, bool real_time)
+{
+	if (!real_time || r->prio < NORMAL_PRIO)
+		return;
+	if ((r->kind == RECORD_MARK && r->mark == MARK_THREAD) ||
+	    (r->kind == RECORD_THREAD && open->kind == RECORD_MARK && open->id == r->id &&
+	     open->flags & RECORD_LET_IN))
+		r->flags |= RECORD_LET_IN;
+}
+
 /* Ends the thread that had the CPU when the waiting one was moved away: the probes, with nobody
  * left who waits there, do not tell its end. */
 static void end_open(struct watch *w, uint32_t lane, const struct watched *c, struct record *open,
@@ -65,21 +78,21 @@ static void end_open(struct watch *w, uint32_t lane, const struct watched *c, st
 		return;
 	open->kind = RECORD_THREAD;
 	open->mark = 0;
-	open->flags = (open->flags & (RECORD_KTHREAD | RECORD_FOREIGN)) | RECORD_ONGOING;
+	open->flags =
+		(open->flags & (RECORD_KTHREAD | RECORD_FOREIGN | RECORD_LET_IN)) | RECORD_ONGOING;
 	open->arg = OWNER_PROCESS(open->owner);
 	open->end_ns = end;
 	feed_record(w, lane, open);
 }
 
-/* Feeds a thread's time on a CPU. */
-enum feeding { WAITED, MOVED /* waited, and was moved away */, RAN };
-
-static void feed(struct watch *w, uint32_t lane, const struct watched *c, enum feeding how,
-		 uint64_t start, uint64_t end, uint64_t owner)
+/* Feeds a thread's time on a CPU, from start to end, which is a part of that stay. */
+static void feed(struct watch *w, uint32_t lane, const struct stay *stay, uint64_t start,
+		 uint64_t end)
 {
 	struct record open = {.kind = RECORD_WATCH};
+	const struct watched *c = &w->cpu[stay->cpu];
 	struct thread *t = &w->thread[lane];
-	bool ran = how == RAN;
+	bool ran = stay->ran;
 	uint64_t i = c->head > HISTORY ? c->head - HISTORY : 0;
 
 	/* Searches backwards for the newest that ended before, because windows are mostly at the
@@ -98,8 +111,10 @@ static void feed(struct watch *w, uint32_t lane, const struct watched *c, enum f
 		if (r.end_ns < start)
 			continue;
 		t->seq[r.level] += r.seq;
-		if (!ran)
+		if (!ran) {
+			mark_let_in(&r, &open, stay->real_time);
 			note_thread(&open, &r);
+		}
 		if (!matters(&r, t, ran))
 			continue;
 		if (r.end_ns == start && r.start_ns < start)
@@ -108,11 +123,11 @@ static void feed(struct watch *w, uint32_t lane, const struct watched *c, enum f
 			continue; /* belongs to what comes next, which may be a window of its own */
 		if (r.end_ns > end)
 			r.end_ns = end; /* the interval went on when the thread waited elsewhere */
-		mark_owner(&r, owner);
+		mark_owner(&r, stay->owner);
 		feed_record(w, lane, &r);
 	}
-	mark_owner(&open, owner);
-	if (how == MOVED && open.id != t->tid)
+	mark_owner(&open, stay->owner);
+	if (stay->moved && open.id != t->tid)
 		end_open(w, lane, c, &open, end);
 }
 
@@ -183,11 +198,7 @@ void watch_feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_o
 		if (s->throttled)
 			feed_throttled(w, lane, tid, from, to);
 		else
-			feed(w, lane, &w->cpu[s->cpu],
-			     s->ran     ? RAN
-			     : s->moved ? MOVED
-					: WAITED,
-			     from, to, s->owner);
+			feed(w, lane, s, from, to);
 	}
 }
 
@@ -203,7 +214,7 @@ void watch_close_window(struct watch *w, struct watched *c)
 	if (c->lane < 0 || h.end_ns > c->known_ns || !watch_loses(w, c->lane, h.start_ns, h.end_ns))
 		return;
 	memcpy(h.before, w->thread[c->lane].seq, sizeof(h.before));
-	feed(w, c->lane, c, RAN, h.start_ns, h.end_ns, 0);
+	feed(w, c->lane, &(struct stay){.cpu = c - w->cpu, .ran = true}, h.start_ns, h.end_ns);
 	watch_account(w, c->lane,
 		      &(struct spot){.cpu = c->number, .tid = c->tid, .window = WINDOW_CAME_UPON},
 		      &h);
@@ -239,7 +250,8 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 	watch_feed_stays(w, lane, tid, false, &h);
 	for (struct watched *c = w->cpu; c < w->cpu + w->ncpus; c++)
 		if (c->lane == (int)lane && c->tid == tid && c->since_ns < end) {
-			feed(w, lane, c, RAN, c->since_ns > start ? c->since_ns : start, end, 0);
+			feed(w, lane, &(struct stay){.cpu = c - w->cpu, .ran = true},
+			     c->since_ns > start ? c->since_ns : start, end);
 			spot.cpu = c->number;
 		}
 	note_report(&w->view->cpu[lane], watch_account(w, lane, &spot, &h));

@@ -69,6 +69,10 @@ static void write_whose(struct json *j, const struct view *v, const struct cpu *
 			json_null(j, key);
 	}
 	if (known)
+		json_u64(j, "throttled_real_time_ns", c->let_in_ns);
+	else
+		json_null(j, "throttled_real_time_ns");
+	if (known)
 		json_u64(j, "not_known_ns", c->lost_ns + c->outside_ns);
 	else
 		json_null(j, "not_known_ns");

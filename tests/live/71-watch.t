@@ -323,7 +323,8 @@ def lost_to(report, pids):
     """The sums of these threads, after a look whether they are the whole."""
     sums = {}
     for c in report["cpus"]:
-        to = c["thread"]["lost_to"]
+        to = dict(c["thread"]["lost_to"])
+        is_(to.pop("throttled_real_time_ns"), 0, "by whom it lost time: nothing to throttling")
         threads = [s for s in c["sources"] if s["kind"] == "thread"]
         is_([sum(to.values()), to["foreign_ns"] + to["own_ns"],
              to["throttled_ns"]],
@@ -382,6 +383,23 @@ if root:
         check_sums(report, "a quota")
 else:
     skip("by whom: a quota", "no cgroups with the CPU controller may be written here")
+
+# ---- real-time throttling, or the deadline server: told apart from a quota ----
+with program("spin") as normal, program("spin", prefix=("chrt", "-r", "10")) as p:
+    # The kernel lets others in once a second, or more often.
+    report, _ = watch("-p", p.pid, seconds=2.5)
+    let = [c["thread"]["lost_to"] for c in report["cpus"]]
+    taken = rows(report, kind="thread", function="[throttled]")
+    if taken:
+        is_([s["function"] for s in rows(report, kind="thread", id=lambda tid: tid in normal.tids)
+             if s["function"] != "[throttled]"], [],
+            "a normal thread in a real-time one's place is throttling")
+        ok(all(x["throttled_ns"] == x["throttled_real_time_ns"] for x in let) and
+           sum(x["throttled_real_time_ns"] for x in let) >= total(taken),
+           "which is no quota, and nobody's own", let, taken)
+        check_sums(report, "throttled")
+    else:
+        skip("real-time throttling", "this kernel lets nobody in before a real-time thread")
 
 # ---- by name and by unit, also what comes later ----
 jitter = os.path.join(place, "jitter-loop-7")

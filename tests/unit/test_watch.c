@@ -49,6 +49,7 @@ static struct watch *watch;
 static char said[8192];
 static uint16_t seq[2][LEVELS];
 static uint64_t owner; /* owner of the threads of the next records */
+static int16_t prio;   /* priority of the threads of the next records */
 static bool upon[2];   /* a watched thread is on the CPU with this index */
 
 static void hear(void *ctx, uint32_t lane, const struct account *a)
@@ -81,6 +82,7 @@ static void begin(uint64_t threshold_ns)
 
 	said[0] = '\0';
 	owner = 0;
+	prio = 0;
 	memset(seq, 0, sizeof(seq));
 	memset(upon, 0, sizeof(upon));
 	for (unsigned i = 0; i < WATCH_LANES; i++)
@@ -132,6 +134,7 @@ static void give(uint32_t index, enum record_kind kind, unsigned level, uint32_t
 			   .seq = ++seq[index][level],
 			   .flags = upon[index] ? RECORD_UPON : 0,
 			   .owner = owner,
+			   .prio = prio,
 			   .stack = -1};
 
 	memcpy(r.name, name, strnlen(name, sizeof(r.name)));
@@ -579,6 +582,57 @@ static void moved(void **state)
 	end(10000);
 	assert_int_equal(view.cpu[0].observed_ns, 4000);
 	is("mine 7 5000+3500 thread:here=1000 thread:there=2500 rest=0\n");
+}
+
+/* Another thread of this priority has the CPU; at its end it has `last`. */
+static void has_cpu(uint32_t tid, const char *name, int16_t first, int16_t last, uint64_t start,
+		    uint64_t stop)
+{
+	prio = first;
+	give(0, RECORD_MARK, LEVEL_THREAD, tid, start, start, MARK_THREAD, 0, name);
+	prio = last;
+	other(0, tid, name, start, stop);
+}
+
+/* A switch to a thread without a real-time priority while one that has it is ready is the kernel's
+ * throttling: not one to a higher priority, not who was there when it was woken, not one that has
+ * its priority from a lock, and nothing where it had no such priority when it left. */
+static void let_in(void **state)
+{
+	enum { RT = 50, HIGHER = 40, NORMAL = 120 };
+
+	(void)state;
+	begin(0);
+	prio = RT;
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	goes(0, 7, 1000, 2000);
+	has_cpu(9, "make", NORMAL, NORMAL, 2000, 5000);
+	has_cpu(11, "higher", HIGHER, HIGHER, 5000, 5500);
+	has_cpu(0, "swapper/3", NORMAL, NORMAL, 5500, 5700);
+	prio = RT;
+	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 2000, 5700);
+	goes(0, 7, 5700, 6000);
+	prio = NORMAL;
+	other(0, 9, "make", 7000, 7100);
+	prio = RT;
+	comes(0, 7, WATCH_IN_WOKEN, FIRST, 7000, 7100);
+	goes(0, 7, 7100, 8000);
+	has_cpu(9, "make", HIGHER, NORMAL, 8000, 8500);
+	prio = RT;
+	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 8000, 8500);
+	prio = NORMAL;
+	goes(0, 7, 8500, 9000);
+	has_cpu(9, "make", NORMAL, NORMAL, 9000, 9400);
+	prio = RT;
+	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 9000, 9400);
+	end(10000);
+	assert_int_equal(view.cpu[0].let_in_ns, 3200);
+	assert_int_equal(view.cpu[0].whose_ns[WHOSE_THROTTLED], 3200);
+	assert_int_equal(view.cpu[0].whose_ns[WHOSE_OWN], 500 + 100 + 500 + 400);
+	is("mine 7 2000+3700 thread:make=3000 thread:higher=500 thread:swapper/3=200 rest=0\n"
+	   "mine 7 7000+100 thread:make=100 rest=0\n"
+	   "mine 7 8000+500 thread:make=500 rest=0\n"
+	   "mine 7 9000+400 thread:make=400 rest=0\n");
 }
 
 /* Nobody tells the end of the thread from which it was moved away: it went on, with nobody in its
@@ -1149,6 +1203,7 @@ int main(void)
 		cmocka_unit_test(left_unseen),
 		cmocka_unit_test(lost_record),
 		cmocka_unit_test(came_unseen),
+		cmocka_unit_test(let_in),
 		cmocka_unit_test(beyond),
 		cmocka_unit_test(due),
 		cmocka_unit_test(moved),
