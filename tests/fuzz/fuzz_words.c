@@ -193,7 +193,8 @@ static void write_json(char *text)
 
 static void ask_book(char *text)
 {
-	struct explain_options options = {.width = 80, .whole = true, .fill = PLACEHOLDERS_NONE};
+	struct explain_options options = {
+		.width = 80, .whole = true, .fill = PLACEHOLDERS_NONE, .arch = "aarch64"};
 	char near[400], device[32];
 	struct explained one;
 	struct meaning m;

@@ -119,8 +119,7 @@ def asked(piece):
         return None
     came = {"(interrupt)": "an interrupt", "(softirq)": "a softirq"}
     return (came[o["comm"]] if o["comm"] in came and not o["pid"]
-            else f"{o['comm']} [{o['pid']}]") + (f" {o['function']}" if o["function"] is not None
-                                                 else "")
+            else f"{o['comm']} [{o['pid']}]") + (f" {o['function']}" if o["function"] else "")
 
 
 def without_owner(text):
