@@ -131,11 +131,6 @@ char *report_thread_notes(const struct view *v, const struct cpu *c);
 /* Behind how many runs, of a timer of the kernel's own (cpu.unread). */
 #define REPORT_UNREAD "of the timer were written over before they were read: they are in no value"
 
-/* Behind how many waits, of watched threads for a CPU (cpu.waits_lost). */
-#define REPORT_WAITS                                                                               \
-	"of watched threads for a CPU had no place in the table of those that wait: they are in "  \
-	"no sum"
-
 /* Tells of merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);
 

@@ -70,7 +70,6 @@ void text_advice(struct table *t, const struct report_row *r);
 
 /* Says how many windows of a workload nobody could read; nothing where it is none. */
 void text_unread(const struct page *p, uint64_t runs);
-/* Nothing of 0 waits. */
 
 /* Writes how long hiccups were, or a workload's values, as a picture, where the page has one. */
 void text_chart(const struct page *p);

@@ -64,11 +64,12 @@ wait
 
 
 def probes():
-    """Tracepoints and functions that culprit's programs attach to."""
+    """Tracepoints and functions that culprit's programs attach to, but for virtual CPUs'."""
     text = "".join(open(path).read() for path in glob.glob(os.path.join(ROOT, "bpf", "*.bpf.c")))
     vectors = re.findall(r"^VECTOR\((\w+),", text, re.M)
     tracepoints = set(re.findall(r'SEC\("\?(?:tp_btf|raw_tp)/(\w+)"',
                                  text)) | {v + e for v in vectors for e in ("_entry", "_exit")}
+    tracepoints = {t for t in tracepoints if not t.startswith("kvm_")}
     return tracepoints, set(re.findall(r'SEC\("\?fentry/(\w+)"', text))
 
 
