@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "model/report.h"
+#include "model/through.h"
 
 #define STEAL_STEP_NS 10000000 /* step of /proc/stat */
 
@@ -142,7 +143,11 @@ static void note_guest(const struct view *v, const struct cpu *c, FILE *out)
 	uint64_t wanted = view_guest_wanted(c), got = view_guest_got(c);
 	char a[32], b[32], p[32];
 
-	if (!v->run.exits || !c->tid || !wanted)
+	if (!v->run.exits || !c->tid)
+		return;
+	if (!c->is_vcpu && through_is_vcpu(c->comm))
+		fputs("it was not seen to leave a guest of KVM's\n", out);
+	if (!c->is_vcpu || !wanted)
 		return;
 	fprintf(out, "its guest wanted to run for %s and did for %s, %s %%\n",
 		format_ns(wanted, a, sizeof(a)), format_ns(got, b, sizeof(b)),

@@ -115,7 +115,9 @@ struct cpu {
 	 * begun before the window, or unseen, when it first ran; those that were not over when the
 	 * window ended, and how long the longest of these had lasted then. */
 	uint64_t waits_before, waits_beyond, waits_beyond_ns;
-	/* A virtual CPU's (run.exits): halts of its guest that began; their time, and the part of
+	/* It was seen to leave a guest: it is a virtual CPU of KVM's. */
+	bool is_vcpu;
+	/* A virtual CPU's (is_vcpu): halts of its guest that began; their time, and the part of
 	 * that on a CPU; time asleep though the guest wanted to run, a part of what it lost. The
 	 * last two are in observed_ns. And all that it lost, whatever the threshold is. */
 	uint64_t halts, halted_ns, halted_here_ns, asleep_ns, taken_ns;
@@ -240,7 +242,7 @@ struct view {
 };
 
 /* The time in which the guest whose CPU this thread is wanted to run, and the part of it in which
- * it did, ns: run.exits. Time before its first exit counts as both. */
+ * it did, ns: of one that is_vcpu. Time before its first exit counts as both. */
 uint64_t view_guest_wanted(const struct cpu *c);
 uint64_t view_guest_got(const struct cpu *c);
 

@@ -14,6 +14,7 @@ void watch_is_out(struct watch *w, struct watched *c, const struct record *r)
 		watch_close_window(w, c);
 	watch_interrupted(w, c, r);
 	watch_close_window(w, c);
+	w->view->cpu[c->lane].is_vcpu = true;
 	if (r->flags & RECORD_PART) {
 		w->thread[c->lane].left_ns = r->end_ns;
 		w->thread[c->lane].left_id = r->id;
@@ -30,6 +31,7 @@ void watch_halted(struct watch *w, struct watched *c, const struct record *r)
 	watch_close_window(w, c);
 	watch_known_until(w, c, r->end_ns);
 	run = &w->view->cpu[c->lane];
+	run->is_vcpu = true;
 	run->halts += r->arg;
 	if (r->end_ns > start) {
 		run->halted_ns += r->end_ns - start;

@@ -109,6 +109,7 @@ static const struct field more_cpu_fields[] = {
 	F(TIME, cpu, halted_here_ns),
 	F(TIME, cpu, asleep_ns),
 	F(TIME, cpu, taken_ns),
+	F(FLAG, cpu, is_vcpu),
 };
 
 static const struct field closure_fields[] = {

@@ -5,7 +5,7 @@
 
 static void write_counts(struct json *j, const struct view *v, const struct cpu *c)
 {
-	bool known = view_thread_known(v), exits = known && v->run.exits;
+	bool known = view_thread_known(v), exits = known && c->tid && c->is_vcpu;
 	bool waits = known && v->run.waits_known;
 	const struct {
 		const char *key;

@@ -838,6 +838,50 @@ static void pair_host(struct scene *s, const char *path)
 	watch_free(watch);
 }
 
+/* ---- virtual CPUs ---- */
+
+static void leaves(uint32_t id, uint64_t at, uint64_t length)
+{
+	upon(1,
+	     (struct record){
+		     .kind = RECORD_EXIT, .level = LEVEL_THREAD, .id = id, .end_ns = length},
+	     at);
+}
+
+/* A virtual CPU, one that is emulated without KVM, and a thread that is neither. */
+static void vcpus(struct scene *s, const char *path)
+{
+	uint64_t end;
+
+	watch_scene(s, "metal-2", path);
+	end = WORLD_STARTED + s->view.run.duration_ns;
+	s->view.run.exits = true;
+	does(1, WATCH_IN, VCPU, "CPU 0/KVM", 0, 0, 0);
+	for (unsigned k = 1; k <= 10; k++) {
+		struct record halt = {.kind = RECORD_WATCH,
+				      .level = LEVEL_THREAD,
+				      .mark = WATCH_HALTED,
+				      .id = VCPU,
+				      .arg = 1,
+				      .end_ns = 3 * MS};
+
+		leaves(EXIT_ID(EXIT_SVM, 0x400), 10 * MS * k, 40 * US);
+		leaves(EXIT_ID(EXIT_SVM, 0x7b), 10 * MS * k + 1 * MS, 200 * US);
+		give(1, halt, 10 * MS * k + 2 * MS);
+		leaves(EXIT_ID(EXIT_SVM, 0x78), 10 * MS * k + 5 * MS, 10 * US);
+	}
+	does(1, WATCH_OUT, VCPU, "CPU 0/KVM", 0, 0, 200 * MS);
+	for (unsigned k = 0; k < 2; k++) {
+		static const char *const names[] = {"CPU 0/TCG", "iou-wrk-810"};
+
+		does(0, WATCH_IN, VCPU + 1 + k, names[k], 10 * MS * k, 0, 0);
+		upon(0, vector(VECTOR_RESCHEDULE, 1 * MS, 2 * MS), 10 * MS * k);
+		does(0, WATCH_OUT, VCPU + 1 + k, names[k], 10 * MS * k, 0, 10 * MS);
+	}
+	watch_finish(watch, end);
+	watch_free(watch);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
@@ -860,6 +904,7 @@ static const struct {
 	{"vm.guest", pair_guest},
 	{"vm.guests", pair_guests},
 	{"vm.host", pair_host},
+	{"vm.exits", vcpus},
 };
 
 int main(int argc, char **argv)

@@ -1035,9 +1035,13 @@ static void exits(void **state)
 	irq(0, 5100, 5150);
 	is_out(0, EXIT_SVM_MSR | EXIT_WRITES, 5160, 5200, 0);
 	goes(0, 7, 1000, 9000);
+	comes(0, 8, WATCH_IN, FIRST, 9100, 9100); /* no virtual CPU */
+	goes(0, 8, 9100, 9200);
 	end(10000);
 	assert_int_equal(view.cpu[0].observed_ns, 8000);
 	assert_int_equal(view.cpu[0].halts, 0);
+	assert_true(view.cpu[0].is_vcpu);
+	assert_false(view.cpu[1].is_vcpu);
 	check_whose(0, 2700 + 80 + 40, 0, 350);
 	is("mine 7 2000+3000 irq:disk=300 exit:exit IO=2700 rest=0\n"
 	   "mine 7 5010+80 exit:exit CPUID=80 rest=0\n"
