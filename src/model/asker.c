@@ -129,11 +129,46 @@ static const char *const *frames_kept(const struct names *names, int32_t stack, 
 	return n && names->stack_kept ? names->stack_kept(names->ctx, stack) : NULL;
 }
 
-/* again: the row that has had the same request; NULL: none. */
+/* The names of a stack. */
+struct known_frames {
+	const char *const *frame;
+	int n;
+	const char *const *kept; /* where they stay; NULL: nowhere */
+};
+
+/* Counts a request in a row, or in a way. */
+static const struct asker *count_in(struct asker_row *row, const struct asker *who,
+				    const struct record *r, const struct known_frames *f)
+{
+	if (!row->count++) {
+		row->who = *who;
+		asker_row_frames(row, f->frame, f->n, f->kept);
+	}
+	row->last = (struct asker_last){.stack = r->stack,
+					.tid = r->id,
+					.site = r->callsite,
+					.context = r->flags & RECORD_CONTEXT};
+	memcpy(row->last.comm, r->name, sizeof(row->last.comm));
+	return &row->who;
+}
+
+static const struct asker *count_again(struct asker_row *row, struct asker_row *way)
+{
+	row->count++;
+	if (!way)
+		return &row->who;
+	way->count++;
+	return &way->who;
+}
+
+/* again: the row that has had the same request; NULL: none; and its way. */
 static const struct asker *add_by_names(struct askers *o, const struct record *r,
-					const struct names *names, struct asker_row *again)
+					const struct names *names, struct asker_row *again,
+					struct asker_row *way)
 {
 	const char *frame[STACK_FRAMES], *site = NULL, *owner = NULL;
+	const struct asker *is;
+	struct known_frames f;
 	uint32_t user = 0;
 	struct asker_row *row;
 	struct asker who;
@@ -147,10 +182,8 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 		site = names->symbol(names->ctx, r->callsite);
 	if (is_owned(r) && names->owner)
 		owner = names->owner(names->ctx, OWNER_CGROUP(r->owner));
-	if (again) {
-		again->count++;
-		return &again->who;
-	}
+	if (again)
+		return count_again(again, way);
 	if (!is_told(r, frame, n)) {
 		o->unnamed++;
 		return NULL;
@@ -158,7 +191,6 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	who = asker_of(r, frame, n);
 	who.function = function_of(frame, n, site);
 	who.owner = who.cgroup ? owner : NULL;
-	who.user = who.kind == ASKER_THREAD ? user : 0;
 	if (who.kind == ASKER_THREAD && r->flags & RECORD_OWNED && names->command) {
 		who.process = OWNER_PROCESS(r->owner);
 		who.command = names->command(names->ctx, who.process, r->name);
@@ -168,29 +200,26 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 		o->unnamed++;
 		return NULL;
 	}
-	if (!row->count++) {
-		row->who = who;
-		asker_row_frames(row, frame, n, frames_kept(names, r->stack, n));
-	}
-	row->last = (struct asker_last){.stack = r->stack,
-					.tid = r->id,
-					.site = r->callsite,
-					.context = r->flags & RECORD_CONTEXT};
-	memcpy(row->last.comm, r->name, sizeof(row->last.comm));
-	return &row->who;
+	f = (struct known_frames){frame, n, frames_kept(names, r->stack, n)};
+	is = count_in(row, &who, r, &f);
+	row->last.user = who.kind == ASKER_THREAD && user;
+	if (!row->last.user)
+		return is;
+	who.user = user;
+	way = asker_way_of(row, &who);
+	return way ? count_in(way, &who, r, &f) : is;
 }
 
 /* Names are asked for each time where a recorder keeps those that are. */
 const struct asker *askers_add(struct askers *o, const struct record *r, const struct names *names)
 {
-	struct asker_row *row;
+	struct asker_row *row, *way;
 
 	if (!names)
 		return NULL;
 	o->known++;
-	row = asker_row_again(o, r);
+	row = asker_row_again(o, r, &way);
 	if (!row || !names->kept)
-		return add_by_names(o, r, names, row);
-	row->count++;
-	return &row->who;
+		return add_by_names(o, r, names, row, way);
+	return count_again(row, way);
 }

@@ -38,8 +38,9 @@ struct asker {
 	const char *owner;
 	uint32_t process; /* a source's process and command line, in the same way */
 	const char *command;
-	/* Number of the user stack from which it asked (0: none is known); rows have its calls
-	 * (calls.h) when the session has finished: belong to the names; NULL: not known. */
+	/* Number of the user stack from which it asked (0: none is known, or of several); ways have
+	 * its calls (calls.h) when the session has finished: belong to the names; NULL: not known.
+	 */
 	uint32_t user;
 	const char *calls;
 	/* The function behind the request; belongs to the names; NULL: not known. */
@@ -52,6 +53,7 @@ struct asker_last {
 	uint32_t tid;
 	uint64_t site; /* call site, or OWNER */
 	uint8_t context;
+	bool user; /* with a user stack, which a way has */
 	char comm[16];
 };
 
@@ -65,6 +67,9 @@ struct asker_row {
 	int nframes;
 	bool kept;
 	const char *const *frame;
+	/* The same requests by user stack, where one is known; else equal in `who`. Owned; NULL:
+	 * none is known, and none in a way. */
+	struct askers *ways;
 };
 
 #define ASKERS_NEAR 64 /* a power of two */
@@ -88,6 +93,12 @@ void askers_note(struct askers *o, const struct asker *who);
 
 /* Writes the indices of the n most frequent rows to order[n]; returns how many there are. */
 uint32_t askers_top(const struct askers *o, uint32_t *order, uint32_t n);
+
+/* The most frequent way of a row's requests; NULL: none is known. */
+const struct asker_row *asker_way(const struct asker_row *row);
+
+/* Makes one of ways with the same calls, when those are known. */
+void asker_ways_join(struct asker_row *row);
 
 /* "an interrupt", "a softirq"; NULL: a thread, which has a name. */
 const char *asker_context(const struct asker *a);

@@ -15,15 +15,28 @@ static bool was_last(const struct asker_row *o, const struct record *r)
 	       !memcmp(l->comm, r->name, sizeof(l->comm));
 }
 
-static struct asker_row *look_through(struct askers *o, const struct record *r)
+/* True for the row's last request, or for that of one of its ways. */
+static bool came(struct asker_row *row, const struct record *r, struct asker_row **way)
+{
+	for (uint32_t i = 0; row->ways && i < row->ways->count; i++)
+		if (was_last(&row->ways->row[i], r)) {
+			*way = &row->ways->row[i];
+			return true;
+		}
+	*way = NULL;
+	return was_last(row, r) && !row->last.user;
+}
+
+static struct asker_row *look_through(struct askers *o, const struct record *r,
+				      struct asker_row **way)
 {
 	for (uint32_t i = 0; i < o->count; i++)
-		if (was_last(&o->row[i], r))
+		if (came(&o->row[i], r, way))
 			return &o->row[i];
 	return NULL;
 }
 
-struct asker_row *asker_row_again(struct askers *o, const struct record *r)
+struct asker_row *asker_row_again(struct askers *o, const struct record *r, struct asker_row **way)
 {
 	uint32_t hash =
 		(r->callsite ^ r->id ^ (uint32_t)r->stack << 12 ^ (uint32_t)r->asker_cpu << 24) *
@@ -34,11 +47,11 @@ struct asker_row *asker_row_again(struct askers *o, const struct record *r)
 	if (!o->near && o->count > ROWS_FEW)
 		o->near = calloc(ASKERS_NEAR, sizeof(*o->near));
 	if (!o->near)
-		return look_through(o, r);
+		return look_through(o, r, way);
 	near = &o->near[hash / (UINT32_MAX / ASKERS_NEAR + 1)];
-	if (*near && was_last(&o->row[*near - 1], r))
+	if (*near && came(&o->row[*near - 1], r, way))
 		return &o->row[*near - 1];
-	row = look_through(o, r);
+	row = look_through(o, r, way);
 	if (row)
 		*near = row - o->row + 1;
 	return row;
@@ -57,6 +70,16 @@ static void free_frames(struct asker_row *row)
 {
 	if (!row->kept)
 		free((void *)row->frame);
+}
+
+static void free_row(struct asker_row *row)
+{
+	for (uint32_t i = 0; row->ways && i < row->ways->count; i++)
+		free_frames(&row->ways->row[i]); /* ways have none themselves */
+	if (row->ways)
+		free(row->ways->row);
+	free(row->ways);
+	free_frames(row);
 }
 
 /* Makes room for one more row; false: there are as many as there may be, or memory is out. */
@@ -96,10 +119,17 @@ struct asker_row *asker_row_of(struct askers *o, const struct asker *who)
 		least = &o->row[o->count++];
 		*least = (struct asker_row){};
 	} else if (least) {
-		free_frames(least);
+		free_row(least);
 		*least = (struct asker_row){.missed = least_count};
 	}
 	return least;
+}
+
+struct asker_row *asker_way_of(struct asker_row *row, const struct asker *who)
+{
+	if (!row->ways)
+		row->ways = calloc(1, sizeof(*row->ways));
+	return row->ways ? asker_row_of(row->ways, who) : NULL;
 }
 
 void asker_row_frames(struct asker_row *row, const char *const *frame, int n,
@@ -161,8 +191,16 @@ static void drop_least(struct asker_row **row, uint32_t *n)
 	for (uint32_t i = 1; i < *n; i++)
 		if (row[i]->count + row[i]->missed < row[least]->count + row[least]->missed)
 			least = i;
-	free_frames(row[least]);
+	free_row(row[least]);
 	row[least] = row[--*n];
+}
+
+void asker_row_drop(struct askers *o, uint32_t i)
+{
+	free_row(&o->row[i]);
+	o->row[i] = o->row[--o->count];
+	if (o->near)
+		memset(o->near, 0, ASKERS_NEAR * sizeof(*o->near));
 }
 
 /* Makes room for n rows, as far as there may be so many and memory is there. */
@@ -177,6 +215,17 @@ static void grow_to(struct askers *o, uint32_t n)
 	if (row) {
 		o->row = row;
 		o->room = room;
+	}
+}
+
+/* Moves the ways of an equal row. Those of ways are none: it goes no deeper. */
+static void merge_ways(struct asker_row *into, struct asker_row *from)
+{
+	if (into->ways && from->ways) {
+		askers_merge(into->ways, from->ways);
+	} else if (from->ways) {
+		into->ways = from->ways;
+		from->ways = NULL;
 	}
 }
 
@@ -199,7 +248,8 @@ static uint32_t add_up(struct askers *o, struct askers *from, uint32_t *new)
 		both[like - o->row] = true;
 		like->count += r->count;
 		like->missed += r->missed;
-		free_frames(r);
+		merge_ways(like, r);
+		free_row(r);
 	}
 	for (uint32_t i = 0; i < o->count && there; i++)
 		o->row[i].missed += both[i] ? 0 : there;
@@ -238,7 +288,7 @@ void askers_merge(struct askers *o, struct askers *from)
 void askers_clear(struct askers *o)
 {
 	for (uint32_t i = 0; i < o->count; i++)
-		free_frames(&o->row[i]);
+		free_row(&o->row[i]);
 	free(o->row);
 	free(o->near);
 	*o = (struct askers){};

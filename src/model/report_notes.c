@@ -47,17 +47,22 @@ static void note_name(const char *what, const char *name, size_t len, FILE *out)
 }
 
 /* "by poke [812] · app.service, on cpu 0: do_nanosleep (5 of 9)"; "5+" where there may have been
- * more. */
+ * more. "(5 of 9; 3 of them this way)" where the program's calls were not always the same. */
 static void note_asker(const struct askers *o, const struct asker_row *r, FILE *out)
 {
 	char text[REPORT_OWNED], way[CALLS_WAY], shown[4 * CALLS_WAY], count[32];
+	const struct asker_row *most = asker_way(r);
 
 	fputs(report_owned_asker(&r->who, text), out);
-	if (*calls_way(r, way))
+	if (*calls_way(most ? most : r, way))
 		fprintf(out, ": " REPORT_NAME "%s" REPORT_END,
 			escape_text(way, SIZE_MAX, shown, sizeof(shown)));
-	fprintf(out, " (%s%s of %" PRIu64 ")\n", format_count(r->count, count, sizeof(count)),
+	fprintf(out, " (%s%s of %" PRIu64, format_count(r->count, count, sizeof(count)),
 		r->missed ? "+" : "", o->known);
+	if (most && most->count < r->count)
+		fprintf(out, "; %s%s of them this way",
+			format_count(most->count, count, sizeof(count)), most->missed ? "+" : "");
+	fputs(")\n", out);
 }
 
 /* Notes how many more requests there were. With a "+" above, some of them may be that asker's. */
@@ -105,11 +110,12 @@ static void note_askers(const struct askers *o, bool stacks, FILE *out)
 	uint32_t order[ASKERS_MOST], n = askers_top(o, order, stacks ? ASKERS_MOST : 1);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct asker_row *r = &o->row[order[i]];
+		const struct asker_row *r = &o->row[order[i]], *way = asker_way(r);
 
 		note_asker(o, r, out);
 		note_command(stacks ? "    its command line: " : "its command line: ",
 			     r->who.command, out);
+		r = way ? way : r;
 		for (int k = 0; stacks && k < r->nframes; k++)
 			note_name("    ", r->frame[k], SIZE_MAX, out);
 		if (stacks)

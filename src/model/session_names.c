@@ -122,12 +122,16 @@ static void finish_source(struct source *s, const struct names *names)
 	if (names->command && s->process && s->process != SOURCE_PROCESSES)
 		s->command = names->command(names->ctx, s->process, s->name);
 	for (uint32_t i = 0; s->askers && i < s->askers->count; i++) {
-		struct asker *who = &s->askers->row[i].who;
+		struct asker_row *row = &s->askers->row[i];
+		struct asker *who = &row->who;
 
 		if (who->process && names->command)
 			who->command = names->command(names->ctx, who->process, who->comm);
-		if (who->user && names->calls)
+		for (uint32_t k = 0; row->ways && names->calls && k < row->ways->count; k++) {
+			who = &row->ways->row[k].who;
 			who->calls = names->calls(names->ctx, who->user);
+		}
+		asker_ways_join(row);
 	}
 }
 

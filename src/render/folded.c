@@ -102,7 +102,8 @@ static void put_calls(struct stack *s, const char *calls)
 		put_name(s, frame[n]);
 }
 
-static void put_asker(struct stack *s, const struct asker_row *o)
+/* way: of the asker's, or the asker itself. */
+static void put_asker(struct stack *s, const struct asker_row *o, const struct asker_row *way)
 {
 	const char *cpu = o->who.host ? "host cpu" : "cpu";
 	char comm[128], owner[REPORT_OWNER], text[192 + sizeof(owner)];
@@ -117,13 +118,48 @@ static void put_asker(struct stack *s, const struct asker_row *o)
 			 escape_text(o->who.comm, sizeof(o->who.comm), comm, sizeof(comm)),
 			 o->who.tid, owner, *owner ? "," : "", cpu, o->who.cpu);
 	put(s, text);
-	put_calls(s, o->who.calls);
-	while (innermost < o->nframes && is_probe(o->frame[innermost]))
+	put_calls(s, way->who.calls);
+	while (innermost < way->nframes && is_probe(way->frame[innermost]))
 		innermost++;
-	for (int i = o->nframes; i-- > innermost;)
-		put_name(s, o->frame[i]);
-	if (!o->nframes && o->who.function)
+	for (int i = way->nframes; i-- > innermost;)
+		put_name(s, way->frame[i]);
+	if (!way->nframes && o->who.function)
 		put_name(s, o->who.function);
+}
+
+/* A source, and how often all asked. */
+struct share {
+	const char *host, *lane;
+	const struct source *source;
+	uint64_t requests;
+};
+
+/* Writes the part of the time for which `count` requests stand, and returns it. */
+static uint64_t write_part(struct stack *s, const struct share *of, const struct asker_row *o,
+			   const struct asker_row *way, uint64_t count)
+{
+	uint64_t ns = (unsigned __int128)of->source->net.sum * count / of->requests;
+
+	if (!ns)
+		return 0;
+	put_source(s, of->host, of->lane, of->source);
+	put_asker(s, o, way);
+	end(s, ns);
+	return ns;
+}
+
+/* An asker's ways, and what is left of its requests. */
+static uint64_t write_asker(struct stack *s, const struct share *of, const struct asker_row *o)
+{
+	uint64_t left = o->count, ns = 0;
+
+	for (uint32_t i = 0; o->ways && i < o->ways->count; i++) {
+		const struct asker_row *way = &o->ways->row[i];
+
+		ns += write_part(s, of, o, way, way->count);
+		left -= way->count;
+	}
+	return ns + (left ? write_part(s, of, o, o, left) : 0);
 }
 
 static void write_source(struct stack *s, const char *host, const char *lane,
@@ -131,19 +167,13 @@ static void write_source(struct stack *s, const char *host, const char *lane,
 {
 	const struct askers *o = source->askers;
 	uint64_t rest = source->net.sum, requests = source->net.count;
+	struct share of = {host, lane, source, 0};
 
 	if (o && o->known > requests)
 		requests = o->known;
-	for (uint32_t i = 0; o && i < o->count; i++) {
-		uint64_t ns = (unsigned __int128)source->net.sum * o->row[i].count / requests;
-
-		if (!ns)
-			continue;
-		put_source(s, host, lane, source);
-		put_asker(s, &o->row[i]);
-		end(s, ns);
-		rest -= ns;
-	}
+	of.requests = requests;
+	for (uint32_t i = 0; o && i < o->count; i++)
+		rest -= write_asker(s, &of, &o->row[i]);
 	if (rest) {
 		put_source(s, host, lane, source);
 		end(s, rest);

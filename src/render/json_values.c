@@ -139,17 +139,20 @@ void render_frequency(struct json *j, const struct view *v, const struct cpu *c)
 	json_end(j);
 }
 
-void render_stacks(struct json *j, const struct asker_row *r)
-{
-	const char *calls = r->who.calls;
-	struct call c;
+#define WAYS_SHOWN 8
 
+static void write_stack(struct json *j, const struct asker_row *r)
+{
 	json_array_flat(j, "stack");
 	for (int k = 0; k < r->nframes; k++)
 		json_string(j, NULL, r->frame[k]);
 	json_end(j);
-	if (!r->who.user)
-		return;
+}
+
+static void write_calls(struct json *j, const char *calls)
+{
+	struct call c;
+
 	json_array_flat(j, "user_stack");
 	for (int n = 0; n < CALLS_MOST && calls_next(&calls, &c); n++) {
 		json_object_flat(j, NULL);
@@ -160,6 +163,27 @@ void render_stacks(struct json *j, const struct asker_row *r)
 			json_u64(j, "offset", c.offset);
 		if (c.build[0])
 			json_string(j, "build_id", c.build);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void render_stacks(struct json *j, const struct asker_row *r)
+{
+	uint32_t order[WAYS_SHOWN], n = r->ways ? askers_top(r->ways, order, WAYS_SHOWN) : 0;
+
+	write_stack(j, r);
+	if (!n)
+		return;
+	json_array_flat(j, "ways");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct asker_row *way = &r->ways->row[order[i]];
+
+		json_object_flat(j, NULL);
+		json_u64(j, "count", way->count);
+		json_u64(j, "count_max", way->count + way->missed);
+		write_stack(j, way);
+		write_calls(j, way->who.calls);
 		json_end(j);
 	}
 	json_end(j);

@@ -183,15 +183,22 @@ void perfetto_event(struct trace *t, Perfetto__TracePacket *p)
 	fwrite_unlocked(begin, 1, end - begin, t->out);
 }
 
-/* The source's row of an asker with calls, which spans have not; NULL: none. */
-static const struct asker_row *row_of(const struct source *s, const struct asker *a)
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* The source's way of an asker with a user stack; its frames show the system call. NULL: none. */
+static const struct asker_row *way_of(const struct source *s, const struct asker *a)
 {
 	for (uint32_t i = 0; a->user && s->askers && i < s->askers->count; i++) {
 		const struct asker_row *r = &s->askers->row[i];
 
-		if (r->who.user == a->user && r->who.tid == a->tid &&
-		    r->who.function == a->function)
-			return r;
+		if (r->who.tid != a->tid || !same_text(r->who.function, a->function))
+			continue;
+		for (uint32_t k = 0; r->ways && k < r->ways->count; k++)
+			if (r->ways->row[k].who.user == a->user)
+				return &r->ways->row[k];
 	}
 	return NULL;
 }
@@ -199,7 +206,7 @@ static const struct asker_row *row_of(const struct source *s, const struct asker
 char *perfetto_asker(const struct source *s, const struct asker *a, char buf[PERFETTO_ASKER])
 {
 	char comm[4 * sizeof(a->comm)], way[CALLS_WAY], shown[PERFETTO_ASKER - 128];
-	const struct asker_row *r = row_of(s, a);
+	const struct asker_row *r = way_of(s, a);
 
 	if (asker_context(a))
 		snprintf(buf, PERFETTO_ASKER, "%s", asker_context(a));

@@ -33,9 +33,10 @@ def asking(*program):
 
 
 def origins(report, pid):
-    """Who asked for the thread that is called; requests on the target itself have no calls."""
+    """The ways of those who asked for the thread that is called; requests on the target itself
+    have none."""
     found = [o for s in sources(report, cpu, name="called") for o in s["origins"]]
-    return [o for o in found if o["pid"] == pid and o["cpu"] != cpu]
+    return [w for o in found if o["pid"] == pid and o["cpu"] != cpu for w in o.get("ways", ())]
 
 
 def measured(program, *extra):
@@ -46,7 +47,7 @@ def measured(program, *extra):
 
 
 def names(o):
-    return [f["function"] for f in o.get("user_stack", ())]
+    return [f["function"] for f in o["user_stack"]]
 
 
 def chains(found):

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* callers CPU: wakes its thread "called" on that CPU again and again, from one of two functions of
  * the same make: main > often > ask > syscall three times, then main > seldom > ask > syscall once.
- * Ends with its parent. */
+ * main stays on one other CPU. Ends with its parent. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,25 @@ __attribute__((noipa)) static long seldom(void)
 	return woken + 2;
 }
 
+/* One CPU to ask from makes one asker. */
+static bool stay_off(int target)
+{
+	cpu_set_t may;
+
+	if (sched_getaffinity(0, sizeof(may), &may))
+		return false;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		cpu_set_t one;
+
+		if (cpu == target || !CPU_ISSET(cpu, &may))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		return !sched_setaffinity(0, sizeof(one), &one);
+	}
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	struct timespec pause = {0, 500000};
@@ -61,6 +81,8 @@ int main(int argc, char **argv)
 	pthread_attr_init(&attr);
 	pthread_attr_setaffinity_np(&attr, sizeof(cpu), &cpu);
 	if (pthread_create(&thread, &attr, called, NULL))
+		return 1;
+	if (!stay_off(atoi(argv[1])))
 		return 1;
 	puts("begun");
 	fflush(stdout);

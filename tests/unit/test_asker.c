@@ -666,6 +666,116 @@ static void test_merged(void **state)
 	}
 }
 
+/* Stack ids from 1000 on are one kernel stack, each with a user stack of its own. */
+static int name_user_stack(void *ctx, int32_t id, const char **frame)
+{
+	return name_stack(ctx, id >= 1000 ? 1 : id, frame);
+}
+
+static uint32_t name_user(void *ctx, int32_t id)
+{
+	(void)ctx;
+	return id >= 1000 ? id - 999 : 0;
+}
+
+static const struct names by_ways = {
+	.symbol = name_symbol, .stack = name_user_stack, .user = name_user};
+
+/* A asks 900 times from `from` user stacks in turn, B 100 times from one. */
+static void ask_by_ways(struct askers *o, const struct names *with, int32_t from)
+{
+	for (int32_t n = 0; n < 1000; n++) {
+		bool b = n % 10 == 9;
+		struct record r = asker(0, b ? 20 : 10, b ? "B" : "A",
+					b ? 5000 : 1000 + (n - n / 10) % from, 0);
+		const struct asker *is = askers_add(o, &r, with);
+
+		assert_int_equal(is->tid, b ? 20 : 10);
+		assert_int_equal(is->user, with->user ? r.stack - 999 : 0);
+	}
+}
+
+static void check_ways(const struct names *with, int32_t from)
+{
+	struct askers o CLEARED = {.count = 0};
+	const struct asker_row *a, *b;
+	uint32_t order[3];
+
+	ask_by_ways(&o, with, from);
+	assert_int_equal(askers_top(&o, order, 3), 2);
+	a = &o.row[order[0]];
+	b = &o.row[order[1]];
+	assert_int_equal(a->who.tid, 10);
+	assert_int_equal(a->count, 900);
+	assert_int_equal(a->missed, 0);
+	assert_int_equal(b->count, 100);
+	if (!with->user) {
+		assert_null(asker_way(a));
+		assert_null(asker_way(b));
+		return;
+	}
+	assert_int_equal(asker_way(b)->count, 100);
+	assert_int_equal(a->ways->count, from < ASKERS_MAX ? from : ASKERS_MAX);
+	a = asker_way(a);
+	assert_true(a->count <= 900U / from && a->count + a->missed >= 900U / from);
+	assert_int_equal(a->missed != 0, from > ASKERS_MAX);
+}
+
+/* The most frequent asker is the same whether user stacks are known or not, however many there are.
+ */
+static void test_ways(void **state)
+{
+	struct names kept = by_ways, without = by_ways;
+
+	(void)state;
+	kept.kept = true;
+	without.user = NULL;
+	for (int32_t from = 30; from <= 300; from *= 10) {
+		check_ways(&by_ways, from);
+		check_ways(&kept, from);
+		check_ways(&without, from);
+	}
+}
+
+/* Ways with the same calls are one, and those whose calls are not known. */
+static void test_ways_joined(void **state)
+{
+	struct askers o CLEARED = {.count = 0}, other CLEARED = {.count = 0};
+
+	(void)state;
+	ask_by_ways(&o, &by_ways, 30);
+	ask_by_ways(&other, &by_ways, 30);
+	askers_merge(&o, &other);
+	assert_int_equal(o.count, 2);
+	assert_int_equal(o.row[0].count, 1800);
+	assert_int_equal(o.row[0].ways->count, 30);
+	for (uint32_t i = 0; i < 30; i++) {
+		assert_int_equal(o.row[0].ways->row[i].count, 60);
+		if (i % 3)
+			o.row[0].ways->row[i].who.calls = i % 3 == 1 ? "f\tx\t1\t\n" : "";
+	}
+	asker_ways_join(&o.row[0]);
+	assert_int_equal(o.row[0].ways->count, 2);
+	assert_int_equal(asker_way(&o.row[0])->count, 1200);
+	assert_int_equal(o.row[0].ways->row[0].count + o.row[0].ways->row[1].count, 1800);
+	assert_int_equal(asker_way(&o.row[1])->count, 200);
+}
+
+/* A joined way has never missed more than all that its thread asked. */
+static void test_many_ways_joined(void **state)
+{
+	struct askers o CLEARED = {.count = 0};
+	const struct asker_row *way;
+
+	(void)state;
+	ask_by_ways(&o, &by_ways, 300);
+	asker_ways_join(&o.row[0]);
+	assert_int_equal(o.row[0].ways->count, 1);
+	way = asker_way(&o.row[0]);
+	assert_true(way->count >= ASKERS_MAX && way->count < 900);
+	assert_int_equal(way->count + way->missed, 900);
+}
+
 /* A row that goes to another asker takes nothing along. */
 static void test_a_row_taken_over(void **state)
 {
@@ -978,6 +1088,9 @@ int main(void)
 		TEST(test_the_heaviest_comes_late),
 		TEST(test_any_stream),
 		TEST(test_merged),
+		TEST(test_ways),
+		TEST(test_ways_joined),
+		TEST(test_many_ways_joined),
 		TEST(test_a_row_taken_over),
 		TEST(test_top),
 		NEST(test_each_interval_its_own),
