@@ -66,7 +66,10 @@ bool programs_tell_exits(const struct bpf_program *exit, const struct bpf_progra
 	bool told = wanted && bpf_program__autoload(exit) && bpf_program__autoload(entry) &&
 		    !hook_exit_fields(at);
 
-	if (wanted && !told)
+	if (wanted && !is_x86) /* others' kvm_exit has other fields */
+		say("exits are read on x86 only: why virtual CPUs leave their guests, and when "
+		    "these have halted, is not observed");
+	else if (wanted && !told)
 		say("this kernel has no tracepoints of kvm (its module is not loaded, or tracefs "
 		    "cannot be read): why virtual CPUs leave their guests, and when these have "
 		    "halted, is not observed");

@@ -115,7 +115,7 @@ struct cpu {
 	 * begun before the window, or unseen, when it first ran; those that were not over when the
 	 * window ended, and how long the longest of these had lasted then. */
 	uint64_t waits_before, waits_beyond, waits_beyond_ns;
-	/* It was seen to leave a guest: it is a virtual CPU of KVM's. */
+	/* Was seen to leave a guest: a virtual CPU of KVM's. */
 	bool is_vcpu;
 	/* A virtual CPU's (is_vcpu): halts of its guest that began; their time, and the part of
 	 * that on a CPU; time asleep though the guest wanted to run, a part of what it lost. The
