@@ -37,12 +37,11 @@
  *            (model/watch.h) only
  *   SYSCALL  a system call of a watched thread, on request: id = its number; ends where the thread
  *            is switched out
- *   EXIT     a virtual CPU was out of its guest, and the guest wanted to run: id = EXIT_ID. Ends
- *            where its thread is switched out; the piece that follows has the same id. With mark
- *            EXIT_ASLEEP its thread slept meanwhile, which the watch stage finds out
- *   THROTTLED  a watched thread was ready, and its quota was used up: id = tid. Made by the watch
- *            stage
- *   LOST     in a ring only: `id` records had no room here
+ *   EXIT     a virtual CPU was out of its guest, and the guest wanted to run: id = EXIT_ID, arg =
+ *            tid (for the watch stage alone). Ends where its thread is switched out; the piece that
+ * follows has the same id. With mark EXIT_ASLEEP its thread slept meanwhile, which the watch stage
+ * finds out THROTTLED  a watched thread was ready, and its quota was used up: id = tid. Made by the
+ * watch stage LOST     in a ring only: `id` records had no room here
  */
 #define RECORDS(INTERVAL, INSTANT)                                                                 \
 	INTERVAL(IRQ, 1)                                                                           \
@@ -85,6 +84,9 @@ enum watch_kind {
 	/* Had the CPU since start_ns while the guest whose CPU it is waited for an interrupt; `arg`
 	 * halts began there: 1, or 0. */
 	WATCH_HALTED = 9,
+	/* Left its guest at start_ns for the reason `arg` (EXIT_ID), and was in it again at some
+	 * time before end_ns: the kernel did not tell when. */
+	WATCH_UNENDED = 10,
 };
 
 enum exit_mark { EXIT_ASLEEP = 1 };

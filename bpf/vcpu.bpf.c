@@ -23,14 +23,17 @@ int watch_exit(void *ctx)
 {
 	struct cpu_state *c = target();
 	__u32 id;
+	__u64 now;
 
 	if (!is_here(c))
 		return 0;
+	now = bpf_ktime_get_ns();
+	exit_unended(c, now);
 	id = EXIT_ID(field(ctx, EXIT_FIELD_ISA, sizeof(__u32)),
 		     field(ctx, EXIT_FIELD_REASON, sizeof(__u32)));
 	if (id == EXIT_SVM_MSR && field(ctx, EXIT_FIELD_INFO1, sizeof(__u64)))
 		id |= EXIT_WRITES;
-	exit_begins(c, id, EXIT_HALTS(id) ? EXIT_HALTED : EXIT_WORKS, bpf_ktime_get_ns());
+	exit_begins(c, id, EXIT_HALTS(id) ? EXIT_HALTED : EXIT_WORKS, now);
 	return 0;
 }
 
@@ -39,8 +42,10 @@ int watch_entry(void *ctx)
 {
 	struct cpu_state *c = target();
 
-	if (is_here(c))
-		exit_ends(c, 0, bpf_ktime_get_ns());
+	if (!is_here(c))
+		return 0;
+	c->own.exit.kind = EXIT_WORKS; /* a halt that neither slept nor polled is none */
+	exit_ends(c, 0, bpf_ktime_get_ns());
 	return 0;
 }
 

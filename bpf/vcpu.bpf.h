@@ -27,10 +27,21 @@ static __always_inline void exit_ends(struct cpu_state *c, __u8 part, __u64 now)
 		return;
 	if (o->kind == EXIT_WORKS)
 		put_narrow(c, LEVEL_THREAD, RECORD_EXIT, 0, watch_flags(c, LEVEL_THREAD) | part,
-			   o->id, 0, start, now);
+			   o->id, c->own.here, start, now);
 	else
 		put_narrow(c, LEVEL_THREAD, RECORD_WATCH, WATCH_HALTED, part, c->own.here,
 			   o->kind == EXIT_HALTED, start, now);
+}
+
+/* The guest is left, though nobody told that it had been entered since it was left before: KVM
+ * answers some exits on a fast path, without kvm_entry on Intel up to 5.10. */
+static __always_inline void exit_unended(struct cpu_state *c, __u64 now)
+{
+	__u64 start = c->own.exit.start_ns;
+
+	if (start && !is_older(c, start))
+		put_narrow(c, LEVEL_THREAD, RECORD_WATCH, WATCH_UNENDED, 0, c->own.here,
+			   c->own.exit.id, start, now);
 }
 
 static __always_inline void exit_begins(struct cpu_state *c, __u32 id, __u32 state, __u64 now)
@@ -40,8 +51,17 @@ static __always_inline void exit_begins(struct cpu_state *c, __u32 id, __u32 sta
 	c->own.exit.start_ns = now;
 }
 
-/* The thread is switched out. */
-static __always_inline void exit_leaves(struct cpu_state *c, __s32 tid, bool sleeps, __u64 now)
+/* The thread runs where nobody looks, or is no longer watched. */
+static __always_inline void exit_forget(__s32 tid)
+{
+	if (exits_known)
+		bpf_map_delete_elem(&vcpu_exits, &tid);
+}
+
+#define TASK_DEAD 0x80 /* include/linux/sched.h: a thread that is switched out for ever */
+
+/* The thread is switched out. task: its state, as the kernel has it; 0: it is ready. */
+static __always_inline void exit_leaves(struct cpu_state *c, __s32 tid, __u32 task, __u64 now)
 {
 	__u32 state = c->own.exit.kind;
 	__u64 open;
@@ -50,7 +70,9 @@ static __always_inline void exit_leaves(struct cpu_state *c, __s32 tid, bool sle
 		return;
 	exit_ends(c, RECORD_PART, now);
 	if (state != EXIT_WORKS)
-		state = sleeps ? EXIT_WORKS : EXIT_HALTED_ON;
+		state = task ? EXIT_WORKS : EXIT_HALTED_ON;
+	if (task & TASK_DEAD)
+		return;
 	open = (__u64)state << 32 | c->own.exit.id;
 	bpf_map_update_elem(&vcpu_exits, &tid, &open, BPF_ANY);
 }

@@ -138,7 +138,7 @@ static __always_inline struct party party_to_add(struct party p)
 static __always_inline void goes(struct cpu_state *c, struct party p, bool preempt, __u64 since,
 				 __u64 now)
 {
-	bool sleeps = !preempt && state_of(p.task);
+	__u32 sleeps = preempt ? 0 : state_of(p.task);
 
 	if (c->own.syscall.start_ns) {
 		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, 0, c->own.syscall.start_ns,
@@ -199,8 +199,10 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	__u64 now, until;
 
 	if (!c) {
-		if (gate)
-			forget_wait(next->pid); /* runs where nobody looks */
+		if (gate) { /* runs where nobody looks */
+			forget_wait(next->pid);
+			exit_forget(next->pid);
+		}
 		return 0;
 	}
 	mine = is_watched(prev);
@@ -239,6 +241,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	if (watch_comms || watch_vcpus || watch_in_groups)
 		forget_wait(next->pid); /* was watched when it began to wait */
+	exit_forget(next->pid);
 	if (c->active) {
 		thread_begins(c, come, now);
 		note_arrival(c, next, come.tid, now);

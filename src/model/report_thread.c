@@ -155,6 +155,11 @@ static void note_guest(const struct view *v, const struct cpu *c, FILE *out)
 	if (c->asleep_ns)
 		fprintf(out, "its thread slept for %s of that, though the guest had not halted\n",
 			format_ns(c->asleep_ns, a, sizeof(a)));
+	if (c->unended)
+		fprintf(out,
+			"%s exit%s whose end this kernel does not tell: the time counts as the "
+			"guest's\n",
+			format_count(c->unended, a, sizeof(a)), plural(c->unended));
 	fprintf(out, "the guest halted %s time%s, %s in all: no loss\n",
 		format_count(c->halts, a, sizeof(a)), plural(c->halts),
 		format_ns(c->halted_ns, b, sizeof(b)));

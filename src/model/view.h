@@ -121,6 +121,7 @@ struct cpu {
 	 * that on a CPU; time asleep though the guest wanted to run, a part of what it lost. The
 	 * last two are in observed_ns. And all that it lost, whatever the threshold is. */
 	uint64_t halts, halted_ns, halted_here_ns, asleep_ns, taken_ns;
+	uint64_t unended; /* exits whose time is not known, and counts as the guest's */
 	/* Hiccups that the thread reported itself: how many, their time, how much of that nothing
 	 * explains, in all and of one of them at most, and how many of them hold no interval. */
 	uint64_t reported, reported_ns, unseen_ns, unseen_max_ns, unseen_whole;

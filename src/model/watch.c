@@ -192,16 +192,17 @@ static void leave_unseen(struct watch *w, struct watched *c)
 	end_stay(w, c);
 }
 
-static void begin_stay(struct watch *w, struct watched *c, const struct record *r, uint64_t since)
+void watch_begin_stay(struct watch *w, struct watched *c, uint32_t tid, const struct record *r,
+		      uint64_t since)
 {
-	uint32_t lane = watch_lane(w, r->id, r);
+	uint32_t lane = watch_lane(w, tid, r);
 
 	/* a thread cannot be at two places */
 	for (struct watched *x = w->cpu; x < w->cpu + w->ncpus; x++)
-		if (x == c || x->tid == r->id)
+		if (x == c || x->tid == tid)
 			leave_unseen(w, x);
 	c->lane = lane;
-	c->tid = r->id;
+	c->tid = tid;
 	watch_came(w, c);
 	c->since_ns = c->known_ns = c->told_ns = stay_from(w, lane, since);
 }
@@ -270,11 +271,11 @@ static void comes(struct watch *w, struct watched *c, const struct record *r)
 
 	if (r->mark == WATCH_IN) {
 		watch_came_first(w, r);
-		begin_stay(w, c, r, r->start_ns);
+		watch_begin_stay(w, c, r->id, r, r->start_ns);
 		w->thread[c->lane].left_ns = 0;
 		return;
 	}
-	begin_stay(w, c, r, r->end_ns);
+	watch_begin_stay(w, c, r->id, r, r->end_ns);
 	watch_slept(w, c, r);
 	run = &w->view->cpu[c->lane];
 	run->woken += r->mark != WATCH_IN_PREEMPTED;
@@ -287,7 +288,7 @@ static void comes(struct watch *w, struct watched *c, const struct record *r)
 static void goes(struct watch *w, struct watched *c, const struct record *r)
 {
 	if (c->lane < 0 || c->tid != r->id)
-		begin_stay(w, c, r, r->start_ns);
+		watch_begin_stay(w, c, r->id, r, r->start_ns);
 	w->thread[c->lane].real_time = watch_is_real_time(&w->thread[c->lane], r);
 	watch_known_until(w, c, r->end_ns);
 	if (w->thread[c->lane].left_ns != r->end_ns)
@@ -342,7 +343,7 @@ void watch_record(struct watch *w, uint32_t index, const struct record *r)
 		remember(c, r);
 		if (c->lane >= 0 && is_anothers(c, r))
 			leave_unseen(w, c);
-		else if (c->lane >= 0 && r->kind == RECORD_EXIT)
+		else if (r->kind == RECORD_EXIT)
 			watch_is_out(w, c, r);
 		else if (c->lane >= 0 && comes_upon(r) && r->flags & RECORD_UPON)
 			watch_interrupted(w, c, r);
@@ -352,8 +353,8 @@ void watch_record(struct watch *w, uint32_t index, const struct record *r)
 		moved(w, cpu_of(w, r->arg, c), r);
 	} else if (r->mark == WATCH_THROTTLED) {
 		throttled(w, r);
-	} else if (r->mark == WATCH_HALTED) {
-		watch_halted(w, c, r);
+	} else if (r->mark == WATCH_HALTED || r->mark == WATCH_UNENDED) {
+		watch_was_out(w, c, r);
 	} else if (r->mark != WATCH_GONE) {
 		comes(w, c, r);
 	} else if (c->tid == r->id) {

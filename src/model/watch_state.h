@@ -76,6 +76,10 @@ struct watch {
 /* The thread's lane. r: NULL without a record that tells its name. */
 uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r);
 
+/* The thread runs here since then. r: as above. */
+void watch_begin_stay(struct watch *w, struct watched *c, uint32_t tid, const struct record *r,
+		      uint64_t since);
+
 /* Notes that the thread was here until then. */
 void watch_known_until(struct watch *w, struct watched *c, uint64_t ns);
 
@@ -90,8 +94,9 @@ void watch_interrupted(struct watch *w, struct watched *c, const struct record *
 /* Takes an exit of the guest whose CPU the thread here is. */
 void watch_is_out(struct watch *w, struct watched *c, const struct record *r);
 
-/* Takes a WATCH_HALTED: the guest had nothing to do, and lost nothing. */
-void watch_halted(struct watch *w, struct watched *c, const struct record *r);
+/* Takes a WATCH_HALTED: the guest had nothing to do, and lost nothing; or a WATCH_UNENDED, whose
+ * time is not known. */
+void watch_was_out(struct watch *w, struct watched *c, const struct record *r);
 
 /* Takes the sleep before a wait, of which r tells, where the guest was left meanwhile. */
 void watch_slept(struct watch *w, const struct watched *c, const struct record *r);

@@ -7,9 +7,14 @@
 
 #define EXIT_HALTED_ID EXIT_ID(EXIT_VMX, 12) /* any that halts */
 
-/* A window of its own: what lies between two is the guest's time. */
+/* A window of its own: what lies between two is the guest's time. A virtual CPU may not be switched
+ * out for hours: where a lost record has ended its stay, the next exit tells that it is here. */
 void watch_is_out(struct watch *w, struct watched *c, const struct record *r)
 {
+	if (c->lane < 0 && r->arg && r->flags & RECORD_UPON)
+		watch_begin_stay(w, c, r->arg, NULL, r->start_ns);
+	if (c->lane < 0)
+		return;
 	if (c->open && c->open_end <= r->start_ns)
 		watch_close_window(w, c);
 	watch_interrupted(w, c, r);
@@ -21,17 +26,22 @@ void watch_is_out(struct watch *w, struct watched *c, const struct record *r)
 	}
 }
 
-void watch_halted(struct watch *w, struct watched *c, const struct record *r)
+void watch_was_out(struct watch *w, struct watched *c, const struct record *r)
 {
 	uint64_t start = r->start_ns > c->since_ns ? r->start_ns : c->since_ns;
 	struct cpu *run;
 
 	if (c->lane < 0 || c->tid != r->id)
 		return;
-	watch_close_window(w, c);
-	watch_known_until(w, c, r->end_ns);
 	run = &w->view->cpu[c->lane];
 	run->is_vcpu = true;
+	if (r->mark == WATCH_UNENDED) {
+		watch_known_until(w, c, r->end_ns);
+		run->unended++;
+		return;
+	}
+	watch_close_window(w, c);
+	watch_known_until(w, c, r->end_ns);
 	run->halts += r->arg;
 	if (r->end_ns > start) {
 		run->halted_ns += r->end_ns - start;

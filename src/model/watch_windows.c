@@ -123,6 +123,8 @@ static void feed(struct watch *w, uint32_t lane, const struct stay *stay, uint64
 			continue; /* belongs to what comes next, which may be a window of its own */
 		if (r.end_ns > end)
 			r.end_ns = end; /* the interval went on when the thread waited elsewhere */
+		if (r.kind == RECORD_EXIT)
+			r.arg = 0;
 		mark_owner(&r, stay->owner);
 		feed_record(w, lane, &r);
 	}

@@ -265,7 +265,8 @@ struct box_count box_count(const struct cpu *c)
 				  .halted_ns = c->halted_ns,
 				  .halted_here_ns = c->halted_here_ns,
 				  .asleep_ns = c->asleep_ns,
-				  .taken_ns = c->taken_ns};
+				  .taken_ns = c->taken_ns,
+				  .unended = c->unended};
 }
 
 void blackbox_slice(struct blackbox *b, const struct view *v, uint64_t now)

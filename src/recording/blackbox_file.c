@@ -36,6 +36,7 @@ static void narrow_lane(struct cpu *c, const struct box_count *from, uint64_t ea
 	c->halted_here_ns = now.halted_here_ns - from->halted_here_ns;
 	c->asleep_ns = now.asleep_ns - from->asleep_ns;
 	c->taken_ns = now.taken_ns - from->taken_ns;
+	c->unended = now.unended - from->unended;
 	c->unseen_max_ns = c->unseen_ns < c->unseen_max_ns ? c->unseen_ns : c->unseen_max_ns;
 	c->counts = (struct join_counts){0};
 	c->shorts.known = c->closure_known = c->smi_known = c->ran_steal_known = false;

@@ -16,7 +16,7 @@ struct box_count {
 	uint64_t observed_ns, unpaired, hiccups_lost, hiccups_lost_ns, bookkeeping_ns, steal_ns;
 	uint64_t woken, woken_due, reported, reported_ns, unseen_ns, unseen_whole;
 	uint64_t waits_lost;
-	uint64_t halts, halted_ns, halted_here_ns, asleep_ns, taken_ns;
+	uint64_t halts, halted_ns, halted_here_ns, asleep_ns, taken_ns, unended;
 };
 
 struct box_chunk {

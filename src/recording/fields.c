@@ -110,6 +110,7 @@ static const struct field more_cpu_fields[] = {
 	F(TIME, cpu, asleep_ns),
 	F(TIME, cpu, taken_ns),
 	F(FLAG, cpu, is_vcpu),
+	F(NUMBER, cpu, unended),
 };
 
 static const struct field closure_fields[] = {

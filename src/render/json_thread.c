@@ -24,6 +24,7 @@ static void write_counts(struct json *j, const struct view *v, const struct cpu 
 		    {"guest_wanted_ns", view_guest_wanted(c), exits},
 		    {"guest_got_ns", view_guest_got(c), exits},
 		    {"asleep_ns", c->asleep_ns, exits},
+		    {"exits_without_end", c->unended, exits},
 		    {"halts", c->halts, exits},
 		    {"halted_ns", c->halted_ns, exits},
 		    {"ran_on_steal_ns", c->ran_steal_ns, known && c->ran_steal_known}};

@@ -974,6 +974,7 @@ static void is_out(uint32_t index, uint32_t id, uint64_t start, uint64_t stop, u
 {
 	struct record r = {.kind = RECORD_EXIT,
 			   .id = id,
+			   .arg = 7,
 			   .start_ns = start,
 			   .end_ns = stop,
 			   .seq = ++seq[index][LEVEL_THREAD],
@@ -1143,6 +1144,57 @@ static void asleep(void **state)
 	   "mine 7 7000+100 exit:exit VMMCALL=100 rest=0\n");
 }
 
+/* An exit whose end is not told shows that the thread is here, and its time is not known. */
+static void unended(void **state)
+{
+	char *notes;
+
+	(void)state;
+	begin(0);
+	view.run.exits = true;
+	give(0, RECORD_WATCH, LEVEL_THREAD, 7, 100, 200, WATCH_UNENDED, 0, ""); /* not here */
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	give(0, RECORD_WATCH, LEVEL_THREAD, 8, 1100, 1200, WATCH_UNENDED, 0, ""); /* another's */
+	assert_false(view.cpu[0].is_vcpu);
+	give(0, RECORD_WATCH, LEVEL_THREAD, 7, 2000, 2500, WATCH_UNENDED, 0, "");
+	assert_true(view.cpu[0].is_vcpu);
+	assert_int_equal(view.cpu[0].observed_ns, 1500);
+	give(0, RECORD_WATCH, LEVEL_THREAD, 7, 2500, 3000, WATCH_UNENDED, 0, "");
+	is_out(0, EXIT_IO, 3000, 3100, 0);
+	goes(0, 7, 1000, 9000);
+	assert_int_equal(view.cpu[0].unended, 2);
+	assert_int_equal(view_guest_got(&view.cpu[0]), 8000 - 100);
+	notes = report_thread_notes(&view, &view.cpu[0]);
+	assert_non_null(notes);
+	assert_non_null(strstr(notes, "2 exits whose end this kernel does not tell: the time "
+				      "counts as the guest's\n"));
+	free(notes);
+	end(10000);
+	is("mine 7 3000+100 exit:exit IO=100 rest=0\n");
+}
+
+/* A pinned virtual CPU may not be switched out before the end: a lost record costs what lies before
+ * the next exit. */
+static void here_again(void **state)
+{
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	is_out(0, EXIT_IO, 2000, 2100, 0);
+	seq[0][LEVEL_THREAD]++;
+	is_out(0, EXIT_IO, 4000, 4200, 0);
+	is_out(0, EXIT_IO, 5000, 5300, 0);
+	goes(0, 7, 1000, 9000);
+	is_out(0, EXIT_IO, 9100, 9200, 0); /* nobody who is watched runs */
+	assert_int_equal(view.cpu[0].unpaired, 1);
+	assert_int_equal(view.cpu[0].observed_ns, 1100 + 5000);
+	assert_int_equal(view.cpu[0].taken_ns, 100 + 200 + 300);
+	end_with(10000, 1);
+	is("mine 7 2000+100 exit:exit IO=100 rest=0\n"
+	   "mine 7 4000+200 exit:exit IO=200 rest=0\n"
+	   "mine 7 5000+300 exit:exit IO=300 rest=0\n");
+}
+
 static void names_of_exits(void **state)
 {
 	static const struct {
@@ -1187,6 +1239,8 @@ int main(void)
 		cmocka_unit_test(exits_in_pieces),
 		cmocka_unit_test(halted),
 		cmocka_unit_test(asleep),
+		cmocka_unit_test(unended),
+		cmocka_unit_test(here_again),
 		cmocka_unit_test(names_of_exits),
 		cmocka_unit_test(whose),
 		cmocka_unit_test(throttled),
