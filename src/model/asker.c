@@ -133,7 +133,7 @@ static const char *const *frames_kept(const struct names *names, int32_t stack, 
 struct known_frames {
 	const char *const *frame;
 	int n;
-	const char *const *kept; /* where they stay; NULL: nowhere */
+	const char *const *kept; /* the same, in a place of their own; NULL: in none */
 };
 
 /* Counts a request in a row, or in a way. */
@@ -152,13 +152,22 @@ static const struct asker *count_in(struct asker_row *row, const struct asker *w
 	return &row->who;
 }
 
-static const struct asker *count_again(struct asker_row *row, struct asker_row *way)
+/* Calls are known some time after the first request. */
+static const struct asker *with_calls(struct asker_row *way, const struct names *names)
+{
+	if (!way->who.calls && names->calls)
+		way->who.calls = names->calls(names->ctx, way->who.user);
+	return &way->who;
+}
+
+static const struct asker *count_again(struct asker_row *row, struct asker_row *way,
+				       const struct names *names)
 {
 	row->count++;
 	if (!way)
 		return &row->who;
 	way->count++;
-	return &way->who;
+	return with_calls(way, names);
 }
 
 /* again: the row that has had the same request; NULL: none; and its way. */
@@ -183,7 +192,7 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 	if (is_owned(r) && names->owner)
 		owner = names->owner(names->ctx, OWNER_CGROUP(r->owner));
 	if (again)
-		return count_again(again, way);
+		return count_again(again, way, names);
 	if (!is_told(r, frame, n)) {
 		o->unnamed++;
 		return NULL;
@@ -207,7 +216,10 @@ static const struct asker *add_by_names(struct askers *o, const struct record *r
 		return is;
 	who.user = user;
 	way = asker_way_of(row, &who);
-	return way ? count_in(way, &who, r, &f) : is;
+	if (!way)
+		return is;
+	count_in(way, &who, r, &f);
+	return with_calls(way, names);
 }
 
 /* Names are asked for each time where a recorder keeps those that are. */
@@ -221,5 +233,5 @@ const struct asker *askers_add(struct askers *o, const struct record *r, const s
 	row = asker_row_again(o, r, &way);
 	if (!row || !names->kept)
 		return add_by_names(o, r, names, row, way);
-	return count_again(row, way);
+	return count_again(row, way, names);
 }
