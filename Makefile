@@ -344,14 +344,16 @@ $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/tests/unit/order_
 
 # Programs that live tests start; built here, as not every machine that runs the tests has a
 # compiler.
-CALLERS := $(O)/callers $(O)/callers_bare
+CALLERS := $(O)/callers $(O)/callers_bare $(O)/callers_varying
 HELPERS := $(O)/watched $(O)/storm $(CALLERS) $(O)/callers_stripped
 $(O)/watched $(O)/storm: $(O)/%: tests/live/%.c src/culprit.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
-# One program with frame pointers, without, and with nothing but what it needs to run.
+# One program with frame pointers, without, without and with numbers in their register, and with
+# nothing but what it needs to run.
 $(O)/callers: FRAMES := -fno-omit-frame-pointer
 $(O)/callers_bare: FRAMES := -fomit-frame-pointer
+$(O)/callers_varying: FRAMES := -fomit-frame-pointer -DVARYING
 $(CALLERS): tests/live/callers.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(FRAMES) -fasynchronous-unwind-tables -Wl,--build-id $(WARN) \

@@ -49,6 +49,7 @@ static __always_inline __u64 add_to_key(__u64 key, __u64 word)
 }
 
 #define NEAR (256ULL << 20)
+#define FAR  (4ULL << 30)
 
 /* The word at the stack pointer where it may be an address of code: in the program, or as near to
  * the function that entered the kernel as libraries are to each other. Other words change with each
@@ -101,13 +102,29 @@ static __always_inline __s32 user_stack_id(const struct user_stack *u)
 	return u->stack;
 }
 
-static __always_inline void hash_user_stack(struct user_stack *u)
+/* True for what may be an address of code: in the program, or in a library, which may have been
+ * loaded long after the others. */
+static __always_inline bool may_be_code(const struct mm_struct *mm, __u64 word, __u64 ip)
+{
+	return (word >= mm->start_code && word < mm->end_code) || word - ip + FAR < 2 * FAR;
+}
+
+/* Ends the stack where frame pointers led astray: what a program without them has in that register
+ * would make each stack a new one. */
+static __always_inline void hash_user_stack(struct user_stack *u, const struct mm_struct *mm)
 {
 	__u64 key = add_to_key((__u64)u->tgid << 32 | (__u32)u->stack, u->start_stack);
+	__u64 ip = u->frame[0];
+	bool astray = false;
 
-	key = add_to_key(key, u->leaf);
-	for (int i = 0; i < USER_FRAMES && u->frame[i]; i++)
-		key = add_to_key(key, u->frame[i]);
+	key = add_to_key(add_to_key(key, u->leaf), ip);
+	for (int i = 1; i < USER_FRAMES && u->frame[i]; i++) {
+		astray |= !may_be_code(mm, u->frame[i], ip);
+		if (astray)
+			u->frame[i] = 0;
+		else
+			key = add_to_key(key, u->frame[i]);
+	}
 	u->hash = key;
 }
 
@@ -125,7 +142,7 @@ static __always_inline __s32 with_user_stack(void *ctx, const struct task_struct
 		u->stack = stack;
 		u->start_stack = task->mm->start_stack;
 		u->leaf = leaf_of(task, u->frame[0]);
-		hash_user_stack(u);
+		hash_user_stack(u, task->mm);
 		stack = user_stack_id(u);
 	}
 	leave(&room->inside);

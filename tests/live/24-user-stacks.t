@@ -18,7 +18,8 @@ from lib import culprit, done, is_, ok, skip, sources
 lib.need_bpf()
 cpu = lib.pick_target()
 place = tempfile.mkdtemp()
-PLAIN, STRIPPED, BARE = map(lib.helper, ("callers", "callers_stripped", "callers_bare"))
+PLAIN, STRIPPED, BARE, VARYING = (lib.helper(f"callers{kind}")
+                                  for kind in ("", "_stripped", "_bare", "_varying"))
 
 
 @contextlib.contextmanager
@@ -97,6 +98,14 @@ bare = measured([BARE])
 ok(bare and all(names(o)[:3] == ["syscall", "ask", None] and len(names(o)) == 3 and
                 "file" not in o["user_stack"][2] for o in bare),
    "without frame pointers: who made the call, and that its callers are not known", bare)
+
+NAME = "what else may be in the frame pointer's register makes no stack a new one"
+if os.uname().machine != "x86_64":
+    skip(NAME, "the program is for x86")
+else:
+    found = measured([VARYING])
+    ok(sorted(names(o) for o in found) == [["ask", f, None] for f in ("often", "seldom")] and
+       all(o["count"] == o["count_max"] > 10 for o in found), NAME, found)
 
 NAME = "a file that only the program's own mounts have: each request is by its function"
 mounts = os.path.join(place, "mounts")
