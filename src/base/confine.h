@@ -20,6 +20,7 @@
 #define RIGHT_SYS_ADMIN       (1ULL << 21)
 #define RIGHT_SYS_NICE        (1ULL << 23)
 #define RIGHT_BPF             (1ULL << 39)
+#define RIGHT_CHECKPOINT      (1ULL << 40)                        /* CAP_CHECKPOINT_RESTORE */
 #define RIGHTS_OF_FILES       (RIGHT_DAC_OVERRIDE | RIGHT_FOWNER) /* made in others' directories */
 /* To set what fixes set. */
 #define RIGHTS_OF_KNOBS (RIGHT_DAC_OVERRIDE | RIGHT_NET_ADMIN | RIGHT_SYS_ADMIN | RIGHT_SYS_NICE)

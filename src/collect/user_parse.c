@@ -17,6 +17,7 @@
 
 #define ANSWER_MS   10000 /* a large program takes a second */
 #define MEMORY_MOST 768ULL << 20
+#define REAP_MS     1000
 #define KEPT_MOST   192U << 20 /* bytes of all files in hand, before another is read */
 
 /* ---- the process: files ---- */
@@ -86,9 +87,17 @@ static void take_file(struct file *files, const struct parse_ask *ask, int fd,
 	struct elf *e;
 
 	if (ask->what == PARSE_DEBUG) {
-		e = elf_of(files, ask->file);
+		e = f->debug < 0 ? elf_of(files, ask->file) : NULL;
+		if (!e) {
+			close(fd);
+			return;
+		}
 		f->debug = fd;
-		a->ok = e && elf_add(e, &(struct elf_source){&f->debug, read_fd});
+		a->ok = elf_add(e, &(struct elf_source){&f->debug, read_fd});
+		if (!a->ok) {
+			close(fd);
+			f->debug = -1;
+		}
 		return;
 	}
 	f->fd = fd;
@@ -147,7 +156,8 @@ _Static_assert(USER_FRAMES + 2 <= CALLS_MOST, "there is room for all frames, the
 static const int calls[] = {
 	SYS_recvmsg, SYS_sendto, SYS_pread64, SYS_close,  SYS_exit_group, SYS_restart_syscall,
 	SYS_write,   SYS_writev, /* the last words */
-	SYS_brk,     SYS_mmap,   SYS_munmap,  SYS_mremap, SYS_madvise,    -1,
+	SYS_brk,     SYS_mmap,   SYS_munmap,  SYS_mremap, SYS_madvise,    SYS_mprotect,
+	SYS_sysinfo, -1,
 };
 
 static void forbidden(int number)
@@ -238,12 +248,18 @@ int parser_start(struct parser *p)
 	return -errno;
 }
 
+void parser_reap(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	for (int i = 0; i < REAP_MS && !waitpid(pid, NULL, WNOHANG); i++)
+		usleep(1000);
+}
+
 void parser_stop(struct parser *p)
 {
 	if (!p->pid)
 		return;
-	kill(p->pid, SIGKILL);
-	waitpid(p->pid, NULL, 0);
+	parser_reap(p->pid);
 	close(p->socket);
 	p->pid = 0;
 }

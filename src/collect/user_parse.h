@@ -57,6 +57,10 @@ struct parser {
 int parser_start(struct parser *p);
 void parser_stop(struct parser *p);
 
+/* Kills a child, and waits for its end a second at most: one that hangs in a file system of
+ * somebody else is left to init. */
+void parser_reap(pid_t pid);
+
 /* fd: the file, which stays open here; -1: none. False: there is no answer, and the process was
  * ended. */
 bool parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer);

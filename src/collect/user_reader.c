@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,9 +23,7 @@
 #define JOBS_MOST   8192 /* stacks in hand */
 
 /* To look at other people's processes and at the files that they run, deleted ones, too. */
-#define RIGHTS_TO_LOOK                                                                             \
-	(RIGHT_DAC_READ_SEARCH | 1ULL << 19 /* SYS_PTRACE */ | 1ULL << 40 /* CHECKPOINT_RESTORE    \
-									   */)
+#define RIGHTS_TO_LOOK (RIGHT_DAC_READ_SEARCH | RIGHT_SYS_PTRACE | RIGHT_CHECKPOINT)
 
 struct file {
 	dev_t dev;
@@ -205,8 +204,15 @@ static bool ask_parser(struct reader *r, const struct parse_ask *ask, int fd,
 	return false;
 }
 
-/* Sends debug information that belongs to a program, if there is some. */
-static void send_debug(struct reader *r, uint32_t number, const char *where)
+/* False for a build id that is no number in hex: the process without rights may say anything, and
+ * it becomes part of a path. */
+static bool is_build(const char *build)
+{
+	return strlen(build) > 2 && !build[strspn(build, "0123456789abcdef")];
+}
+
+/* Sends debug information that belongs to a program. False: there is none. */
+static bool send_debug(struct reader *r, uint32_t number, const char *where)
 {
 	const struct file *f = &r->file[number];
 	struct parse_ask ask = {.what = PARSE_DEBUG, .file = number};
@@ -218,10 +224,12 @@ static void send_debug(struct reader *r, uint32_t number, const char *where)
 	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", where, f->build, f->build + 2);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
-		return;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		ask_parser(r, &ask, fd, &a);
+		return false;
+	a.ok = false;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !ask_parser(r, &ask, fd, &a))
+		a.ok = false;
 	close(fd);
+	return a.ok;
 }
 
 static void send_file(struct reader *r, uint32_t number)
@@ -238,12 +246,11 @@ static void send_file(struct reader *r, uint32_t number)
 	f->fd = -1;
 	if (f->bad)
 		return;
+	if (!is_build(a.build))
+		return;
 	memcpy(f->build, a.build, sizeof(f->build));
-	if (!a.whole && strlen(f->build) > 2) {
-		if (r->debug)
-			send_debug(r, number, r->debug);
+	if (!a.whole && !(r->debug && send_debug(r, number, r->debug)))
 		send_debug(r, number, DEBUG_FILES);
-	}
 }
 
 /* ---- stacks ---- */
@@ -359,6 +366,7 @@ void user_reader(int socket, const char *debug)
 		0);
 	if (!r)
 		_exit(1);
+	setpriority(PRIO_PROCESS, 0, 10); /* the one that reads files has it from here */
 	r->socket = socket;
 	r->debug = debug;
 	r->last = &r->first;

@@ -4,19 +4,21 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/hash.h"
 #include "base/now.h"
 #include "base/say.h"
 #include "base/texts.h"
 #include "base/units.h"
+#include "collect/host.h"
+#include "collect/user_parse.h"
 #include "collect/user_reader.h"
 
 #define SETTLE_NS  (5 * NSEC_PER_SEC)
@@ -61,6 +63,28 @@ static int start_reader(struct user_stacks *s, const char *debug)
 	return s->reader < 0 ? -errno : 0;
 }
 
+/* Says what it cannot do, because it may be no more than the calls of the user's own programs. */
+static void say_missing(void)
+{
+	static const struct {
+		uint64_t right;
+		const char *name;
+	} wanted[] = {{RIGHT_SYS_PTRACE, "CAP_SYS_PTRACE"},
+		      {RIGHT_CHECKPOINT, "CAP_CHECKPOINT_RESTORE"},
+		      {RIGHT_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"}};
+	uint64_t caps = host_own_caps();
+	char missing[96] = "";
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if (!(caps & wanted[i].right))
+			snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing),
+				 "%s%s", *missing ? ", " : "", wanted[i].name);
+	if (*missing)
+		say("--user-stacks: without %s the calls of some or all programs stay unknown: see "
+		    "`culprit help security`",
+		    missing);
+}
+
 struct user_stacks *user_stacks_new(int map, const char *debug)
 {
 	struct user_stacks *s = calloc(1, sizeof(*s));
@@ -71,6 +95,7 @@ struct user_stacks *user_stacks_new(int map, const char *debug)
 		complain("out of memory");
 		return NULL;
 	}
+	say_missing();
 	s->map = map;
 	s->socket = -1;
 	err = start_reader(s, debug);
@@ -87,10 +112,8 @@ void user_stacks_free(struct user_stacks *s)
 		return;
 	if (s->socket >= 0)
 		close(s->socket);
-	if (s->reader > 0) {
-		kill(s->reader, SIGKILL);
-		waitpid(s->reader, NULL, 0);
-	}
+	if (s->reader > 0)
+		parser_reap(s->reader);
 	texts_free(s->texts);
 	free(s);
 }
@@ -180,6 +203,18 @@ const char *user_stacks_calls(struct user_stacks *s, uint32_t number)
 	return s->known[number].calls;
 }
 
+/* A process that has ended since has no calls, nor has one that may not be looked at. */
+static void say_unknown(const struct user_stacks *s)
+{
+	uint32_t unknown = 0;
+
+	for (uint32_t i = 1; i <= s->count; i++)
+		unknown += !s->known[i].calls || !*s->known[i].calls;
+	if (unknown)
+		say("--user-stacks: the calls of %u of %u user stacks are not known", unknown,
+		    s->count);
+}
+
 void user_stacks_settle(struct user_stacks *s)
 {
 	uint64_t until = now_ns() + SETTLE_NS;
@@ -190,4 +225,5 @@ void user_stacks_settle(struct user_stacks *s)
 		poll(&come, 1, SETTLE_MS);
 		hear(s);
 	}
+	say_unknown(s);
 }

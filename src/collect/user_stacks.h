@@ -22,7 +22,7 @@ uint32_t user_stacks_number(struct user_stacks *s, int32_t id, int32_t *kernel);
 /* The calls (model/calls.h), valid until user_stacks_free; NULL: not known, or not yet. */
 const char *user_stacks_calls(struct user_stacks *s, uint32_t number);
 
-/* Waits until all is known, or for some seconds. */
+/* Waits until all is known, or for some seconds; then says how much is not. */
 void user_stacks_settle(struct user_stacks *s);
 
 #endif
