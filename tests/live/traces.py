@@ -2,6 +2,7 @@
 """Reads perfetto's traces with the public schema, and holds them against what jsonl says of the
 same hiccups."""
 import json
+import re
 
 import lib
 from lib import is_, ok
@@ -127,6 +128,11 @@ def without_owner(text):
     return text and text.partition(" · ")[0]
 
 
+def without_calls(text):
+    """The same without the calls of the program's, which a line of jsonl has not."""
+    return text and re.sub(r"( \[\d+\]) .* > (\S+)$", r"\1 \2", text)
+
+
 def agree(name, trace, lines, sums=True):
     """The trace against the lines of jsonl. sums: the spans are true ones, so that their net times
     make the pieces."""
@@ -162,7 +168,7 @@ def agree(name, trace, lines, sums=True):
         if sums and not h.args.get("spans_left_out") and mine != want:
             bad.append((mine, want))
         # A piece knows who asked for it the last time.
-        told = {(s.name, without_owner(s.args.get("asked by"))) for s in below(h)}
+        told = {(s.name, without_calls(without_owner(s.args.get("asked by")))) for s in below(h)}
         if not h.args.get("spans_left_out") and {(who(p), asked(p)) for p in r["pieces"]
                                                  if asked(p)} - told:
             bad.append((told, r["pieces"]))
