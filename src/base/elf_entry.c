@@ -33,7 +33,8 @@ uint64_t elf_get(struct elf_bytes *r, unsigned n)
 	return v;
 }
 
-uint64_t elf_get_uleb(struct elf_bytes *r)
+/* LEB128: seven bits a byte. sign: the bits of a negative number that it leaves out. */
+static uint64_t get_leb(struct elf_bytes *r, uint64_t *sign)
 {
 	uint64_t v = 0;
 	uint8_t byte;
@@ -45,24 +46,22 @@ uint64_t elf_get_uleb(struct elf_bytes *r)
 			v |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80 && !r->bad);
+	*sign = byte & 0x40 && shift < 64 ? ~UINT64_C(0) << shift : 0;
 	return v;
+}
+
+uint64_t elf_get_uleb(struct elf_bytes *r)
+{
+	uint64_t sign;
+
+	return get_leb(r, &sign);
 }
 
 int64_t elf_get_sleb(struct elf_bytes *r)
 {
-	uint64_t v = 0;
-	uint8_t byte;
-	unsigned shift = 0;
+	uint64_t sign, v = get_leb(r, &sign);
 
-	do {
-		byte = elf_get(r, 1);
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !r->bad);
-	if (byte & 0x40 && shift < 64)
-		v |= ~UINT64_C(0) << shift;
-	return v;
+	return v | sign;
 }
 
 /* A pointer in this encoding; here: counted from where it stands, if the encoding says so. */

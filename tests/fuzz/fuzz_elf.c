@@ -7,27 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../world/part.h"
 #include "base/elf.h"
 #include "count.h"
 
 #define LOOKS 64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct part {
-	const uint8_t *at;
-	size_t len;
-};
-
-static bool read_part(void *ctx, uint64_t at, void *to, size_t n)
-{
-	const struct part *p = ctx;
-
-	if (at > p->len || n > p->len - at)
-		return false;
-	memcpy(to, p->at + at, n);
-	return true;
-}
 
 static void look(const struct elf *e, uint64_t address)
 {

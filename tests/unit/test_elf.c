@@ -13,25 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../world/part.h"
 #include "base/elf.h"
 
 static uint8_t *bytes; /* this program's file */
 static size_t len;
-
-struct part {
-	const uint8_t *at;
-	size_t len;
-};
-
-static bool read_part(void *ctx, uint64_t at, void *to, size_t n)
-{
-	const struct part *p = ctx;
-
-	if (at > p->len || n > p->len - at)
-		return false;
-	memcpy(to, p->at + at, n);
-	return true;
-}
 
 static int begin(void **state)
 {
