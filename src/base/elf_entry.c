@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/elf_entry.h"
 
+#include <elf.h>
 #include <string.h>
 
 #define TABLE_HEAD 12 /* .eh_frame_hdr before its table, as all linkers write it */
@@ -113,8 +114,10 @@ static bool get_entry(const struct elf *e, uint64_t address, uint8_t room[ELF_EN
 	return true;
 }
 
-/* Letters say what follows. */
-static void read_augmentation(struct elf_entry *t, struct elf_bytes *r, const char *letters)
+/* Letters say what follows. B and G are arm64's: return addresses are signed with the other key,
+ * or memory is tagged, none of which moves them. */
+static void read_augmentation(struct elf_entry *t, struct elf_bytes *r, const char *letters,
+			      bool arm64)
 {
 	uint64_t len;
 	const uint8_t *end;
@@ -139,8 +142,8 @@ static void read_augmentation(struct elf_entry *t, struct elf_bytes *r, const ch
 			get_pointer(r, elf_get(r, 1) & 0x0f, false);
 		else if (*p == 'S')
 			t->signal = true;
-		else
-			r->bad = true; /* arm64: return addresses may be signed */
+		else if (!arm64 || (*p != 'B' && *p != 'G'))
+			r->bad = true;
 	}
 	r->bad |= r->at > end;
 	if (!r->bad)
@@ -165,7 +168,7 @@ static bool read_common(const struct elf *e, uint64_t address, struct elf_entry 
 	t->return_register = version == 1 ? elf_get(r, 1) : elf_get_uleb(r);
 	t->encoding = ENC_ABSOLUTE;
 	t->sized = t->signal = false;
-	read_augmentation(t, r, letters);
+	read_augmentation(t, r, letters, e->machine == EM_AARCH64);
 	return !r->bad;
 }
 

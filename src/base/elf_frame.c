@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Call frame information: a small program for each function says, for each of its instructions,
  * where the frame of its caller begins (the CFA) and where the caller's registers are. Only the
- * frame pointer and the return address are followed here. */
+ * frame pointer and the return address are followed here. Whether a return address is signed is
+ * not: the kernel and the probes take the signature off (leaf_of in bpf/user.bpf.h). */
 #include <elf.h>
 
 #include "base/elf_entry.h"
@@ -171,6 +172,10 @@ static void step(struct run *u, struct elf_bytes *r)
 		remember(u);
 	else if (code == 0x0b)
 		recall(u);
+	else if (code == 0x2d && u->m == &arm64) /* negate_ra_state: signed from here on, or not */
+		return;
+	else if (code == 0x2c && u->m == &arm64) /* likewise, also by the program counter */
+		return;
 	else if (code == 0x2e) /* GNU_args_size */
 		elf_get_uleb(r);
 	else if ((code >= 0x0c && code <= 0x0f) || code == 0x12 || code == 0x13)
