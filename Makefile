@@ -309,6 +309,7 @@ $(O)/tests/unit/test_unit_search: $(O)/src/collect/units.o
 $(O)/tests/unit/test_owners: $(O)/src/collect/owners.o $(O)/src/collect/mounts.o
 $(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
+$(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o
 $(O)/tests/unit/test_vcpus: $(O)/src/collect/vcpus.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
 $(O)/tests/unit/test_sleep: $(O)/src/collect/sleep.o $(O)/src/collect/workload.o \
@@ -344,16 +345,17 @@ $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/tests/unit/order_
 
 # Programs that live tests start; built here, as not every machine that runs the tests has a
 # compiler.
-CALLERS := $(O)/callers $(O)/callers_bare $(O)/callers_varying
+CALLERS := $(O)/callers $(O)/callers_bare $(O)/callers_varying $(O)/callers_many
 HELPERS := $(O)/watched $(O)/storm $(CALLERS) $(O)/callers_stripped
 $(O)/watched $(O)/storm: $(O)/%: tests/live/%.c src/culprit.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
-# One program with frame pointers, without, without and with numbers in their register, and with
-# nothing but what it needs to run.
+# One program with frame pointers, without, without and with numbers in their register, with more
+# ways than there is room for, and with nothing but what it needs to run.
 $(O)/callers: FRAMES := -fno-omit-frame-pointer
 $(O)/callers_bare: FRAMES := -fomit-frame-pointer
 $(O)/callers_varying: FRAMES := -fomit-frame-pointer -DVARYING
+$(O)/callers_many: FRAMES := -fno-omit-frame-pointer -DMANY
 $(CALLERS): tests/live/callers.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(FRAMES) -fasynchronous-unwind-tables -Wl,--build-id $(WARN) \

@@ -11,10 +11,11 @@
  * drops all that follows from them. */
 const volatile int user_stacks_wanted = 0;
 
-/* A slot is never given to another stack. */
+/* A slot is never given to another stack. Key USER_LOST, which is there from the beginning, counts
+ * in its hash the requests whose stack found none. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, USER_STACKS);
+	__uint(max_entries, USER_STACKS + 1);
 	__type(key, __u32); /* slot */
 	__type(value, struct user_stack);
 } user_stacks SEC(".maps");
@@ -73,7 +74,19 @@ static __always_inline __u64 leaf_of(const struct task_struct *task, __u64 ip)
 
 	if (bpf_core_field_exists(x86->orig_ax))
 		return leaf_by_stack(task->mm, x86->sp, ip);
-	return bpf_core_field_exists(arm64->syscallno) ? arm64->regs[30] : 0;
+	if (!bpf_core_field_exists(arm64->syscallno))
+		return 0;
+	/* A signature is in the bits above those of an address. */
+	return arm64->regs[30] & (task->mm->task_size - 1);
+}
+
+static __always_inline void count_lost(void)
+{
+	__u32 key = USER_LOST;
+	struct user_stack *lost = bpf_map_lookup_elem(&user_stacks, &key);
+
+	if (lost)
+		__sync_fetch_and_add(&lost->hash, 1);
 }
 
 /* Enters the stack if it is new. Returns its id; that of the kernel stack: both slots have others.
@@ -99,6 +112,7 @@ static __always_inline __s32 user_stack_id(const struct user_stack *u)
 		if (*hash == u->hash)
 			return USER_FIRST + slot;
 	}
+	count_lost();
 	return u->stack;
 }
 
@@ -135,8 +149,10 @@ static __always_inline __s32 with_user_stack(void *ctx, const struct task_struct
 	struct user_room *room = bpf_map_lookup_elem(&user_room, &zero);
 	struct user_stack *u = &room->stack;
 
-	if (!room || !enter(&room->inside))
+	if (!room || !enter(&room->inside)) {
+		count_lost();
 		return stack;
+	}
 	if (bpf_get_stack(ctx, u->frame, sizeof(u->frame), BPF_F_USER_STACK) > 0) {
 		u->tgid = task->tgid;
 		u->stack = stack;

@@ -8,6 +8,7 @@
 
 #define USER_FRAMES 24   /* a longer stack is cut */
 #define USER_STACKS 8192 /* a power of two */
+#define USER_LOST   USER_STACKS
 /* Stack ids from here on are those of a user_stack, USER_STACKS of them; those below are of a
  * kernel stack alone (STACKS_MAX of live_names.c). */
 #define USER_FIRST 8192

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -14,8 +16,11 @@
 
 #include "base/confine.h"
 #include "base/elf.h"
+#include "base/now.h"
+#include "base/units.h"
 
-#define ANSWER_MS   10000 /* a large program takes a second */
+#define ANSWER_MS   10000 /* for many files; one may take PARSE_FILE_MS */
+#define STEP_MS     50
 #define MEMORY_MOST 768ULL << 20
 #define REAP_MS     1000
 #define KEPT_MOST   192U << 20 /* bytes of all files in hand, before another is read */
@@ -31,6 +36,7 @@ struct file {
 /* Not static: samplers lock all that is in the program. */
 struct parsing {
 	struct file file[PARSE_FILES];
+	volatile uint32_t *reading;
 	struct parse_ask ask;
 	struct parse_answer answer;
 };
@@ -55,8 +61,9 @@ static bool read_fd(void *ctx, uint64_t at, void *to, size_t len)
 }
 
 /* Gives all back if they have become too many. */
-static void make_room(struct file *files)
+static void make_room(struct parsing *p)
 {
+	struct file *files = p->file;
 	size_t bytes = 0;
 
 	for (int i = 0; i < PARSE_FILES; i++)
@@ -67,41 +74,54 @@ static void make_room(struct file *files)
 	}
 }
 
-static struct elf *elf_of(struct file *files, uint32_t number)
+static bool add_debug(struct parsing *p, uint32_t number)
 {
-	struct file *f = number < PARSE_FILES ? &files[number] : NULL;
+	struct file *f = &p->file[number];
+	bool added;
 
+	*p->reading = PARSE_FILES + number;
+	added = elf_add(f->elf, &(struct elf_source){&f->debug, read_fd});
+	*p->reading = number;
+	return added;
+}
+
+static struct elf *elf_of(struct parsing *p, uint32_t number)
+{
+	struct file *f = number < PARSE_FILES ? &p->file[number] : NULL;
+
+	*p->reading = number;
 	if (!f || f->elf || f->fd < 0)
 		return f ? f->elf : NULL;
-	make_room(files);
+	make_room(p);
 	f->elf = elf_new(&(struct elf_source){&f->fd, read_fd});
 	if (f->elf && f->debug >= 0)
-		elf_add(f->elf, &(struct elf_source){&f->debug, read_fd});
+		add_debug(p, number);
 	return f->elf;
 }
 
-static void take_file(struct file *files, const struct parse_ask *ask, int fd,
-		      struct parse_answer *a)
+static void take_debug(struct parsing *p, uint32_t number, int fd, struct parse_answer *a)
 {
-	struct file *f = &files[ask->file % PARSE_FILES];
-	struct elf *e;
+	struct file *f = &p->file[number];
 
-	if (ask->what == PARSE_DEBUG) {
-		e = f->debug < 0 ? elf_of(files, ask->file) : NULL;
-		if (!e) {
-			close(fd);
-			return;
-		}
-		f->debug = fd;
-		a->ok = elf_add(e, &(struct elf_source){&f->debug, read_fd});
-		if (!a->ok) {
-			close(fd);
-			f->debug = -1;
-		}
+	if (f->debug >= 0 || !elf_of(p, number)) {
+		close(fd);
 		return;
 	}
+	f->debug = fd;
+	a->ok = add_debug(p, number);
+	if (a->ok)
+		return;
+	close(fd);
+	f->debug = -1;
+}
+
+static void take_file(struct parsing *p, uint32_t number, int fd, struct parse_answer *a)
+{
+	struct file *f = &p->file[number];
+	struct elf *e;
+
 	f->fd = fd;
-	e = elf_of(files, ask->file);
+	e = elf_of(p, number);
 	a->ok = e;
 	if (!e)
 		return;
@@ -113,12 +133,11 @@ static void take_file(struct file *files, const struct parse_ask *ask, int fd,
 
 /* Adds a frame. back: 1 for a return address, which may be behind the end of the function that
  * called. Returns how it was called. */
-static enum elf_frame add_frame(struct file *files, struct parse_answer *a,
-				const struct parse_place *p, unsigned back, uint32_t number,
-				bool leaf)
+static enum elf_frame add_frame(struct parsing *r, const struct parse_place *p, unsigned back,
+				uint32_t number, bool leaf)
 {
-	struct parse_frame *f = &a->frame[a->n++];
-	struct elf *e = elf_of(files, p->file);
+	struct parse_frame *f = &r->answer.frame[r->answer.n++];
+	struct elf *e = elf_of(r, p->file);
 	const char *name;
 	uint64_t address;
 
@@ -132,17 +151,18 @@ static enum elf_frame add_frame(struct file *files, struct parse_answer *a,
 
 /* The return addresses that frame pointers lead to are those of this thread's callers only as long
  * as each function keeps the frame pointer: its table says so. */
-static void walk(struct file *files, const struct parse_ask *ask, struct parse_answer *a)
+static void walk(struct parsing *r)
 {
+	const struct parse_ask *ask = &r->ask;
+	struct parse_answer *a = &r->answer;
 	uint32_t n = ask->n < USER_FRAMES ? ask->n : USER_FRAMES, i = 0;
-	enum elf_frame how =
-		n ? add_frame(files, a, &ask->place[0], 0, 0, false) : ELF_FRAME_UNKNOWN;
+	enum elf_frame how = n ? add_frame(r, &ask->place[0], 0, 0, false) : ELF_FRAME_UNKNOWN;
 
 	if (how == ELF_FRAME_LEAF)
-		how = ask->leaf.file < PARSE_FILES ? add_frame(files, a, &ask->leaf, 1, 0, true)
+		how = ask->leaf.file < PARSE_FILES ? add_frame(r, &ask->leaf, 1, 0, true)
 						   : ELF_FRAME_UNKNOWN;
 	while (how == ELF_FRAME_POINTER && ++i < n && ask->place[i].file < PARSE_FILES)
-		how = add_frame(files, a, &ask->place[i], 1, i, false);
+		how = add_frame(r, &ask->place[i], 1, i, false);
 	if (how != ELF_FRAME_LAST)
 		a->frame[a->n++] = (struct parse_frame){.gap = true};
 	a->ok = true;
@@ -195,15 +215,17 @@ static void serve(int socket, struct parsing *p)
 	while (hear(socket, &p->ask, &fd) == sizeof(p->ask)) {
 		memset(&p->answer, 0, sizeof(p->answer));
 		if (p->ask.what == PARSE_WALK)
-			walk(p->file, &p->ask, &p->answer);
+			walk(p);
+		else if (fd >= 0 && p->ask.what == PARSE_DEBUG)
+			take_debug(p, p->ask.file % PARSE_FILES, fd, &p->answer);
 		else if (fd >= 0)
-			take_file(p->file, &p->ask, fd, &p->answer);
+			take_file(p, p->ask.file % PARSE_FILES, fd, &p->answer);
 		if (send(socket, &p->answer, sizeof(p->answer), MSG_NOSIGNAL) != sizeof(p->answer))
 			return;
 	}
 }
 
-static void begin(int socket)
+static void begin(int socket, volatile uint32_t *reading)
 {
 	struct rlimit memory = {MEMORY_MOST, MEMORY_MOST}, none = {0, 0};
 	struct parsing *p = calloc(1, sizeof(*p));
@@ -220,8 +242,10 @@ static void begin(int socket)
 	(void)memory;
 	confine_rights(0);
 	confine_calls(calls, forbidden);
-	if (p)
+	if (p) {
+		p->reading = reading;
 		serve(socket, p);
+	}
 	_exit(!p);
 }
 
@@ -232,12 +256,20 @@ int parser_start(struct parser *p)
 	int pair[2];
 
 	p->pid = 0;
+	if (!p->reading) {
+		void *shared = mmap(NULL, sizeof(*p->reading), PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+		if (shared == MAP_FAILED)
+			return -errno;
+		p->reading = shared;
+	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	p->pid = fork();
 	if (!p->pid) {
 		close(pair[0]);
-		begin(pair[1]);
+		begin(pair[1], p->reading);
 	}
 	close(pair[1]);
 	p->socket = pair[0];
@@ -286,20 +318,64 @@ static bool tell(int socket, const struct parse_ask *ask, int fd)
 	return sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof(*ask);
 }
 
-bool parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer)
+/* Time that a process has waited for a CPU, ns; 0: the kernel does not tell. */
+static uint64_t waited_ns(pid_t pid)
+{
+	unsigned long long waited = 0;
+	char path[48];
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	in = fopen(path, "re");
+	if (!in)
+		return 0;
+	if (fscanf(in, "%*u %llu", &waited) != 1)
+		waited = 0;
+	fclose(in);
+	return waited;
+}
+
+/* Waits for an answer, or the end. 0 or -ETIME. */
+static int wait_answer(const struct parser *p)
 {
 	struct pollfd come = {.fd = p->socket, .events = POLLIN};
+	uint64_t until = now_ns() + ANSWER_MS * NSEC_PER_MSEC, since = 0, waited = 0, now;
+	uint32_t file = 0;
+
+	while (poll(&come, 1, STEP_MS) != 1) {
+		now = now_ns();
+		if (!since || *p->reading != file) {
+			file = *p->reading;
+			since = now;
+			waited = waited_ns(p->pid);
+		}
+		if (now > until ||
+		    now - since > PARSE_FILE_MS * NSEC_PER_MSEC + waited_ns(p->pid) - waited)
+			return -ETIME;
+	}
+	return 0;
+}
+
+uint32_t parser_reading(const struct parser *p)
+{
+	return *p->reading;
+}
+
+int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer)
+{
+	int err;
 
 	if (!p->pid)
-		return false;
-	if (tell(p->socket, ask, fd) && poll(&come, 1, ANSWER_MS) == 1 &&
-	    recv(p->socket, answer, sizeof(*answer), 0) == sizeof(*answer) &&
+		return -EPIPE;
+	*p->reading = UINT32_MAX;
+	err = tell(p->socket, ask, fd) ? wait_answer(p) : -EPIPE;
+	if (!err && recv(p->socket, answer, sizeof(*answer), 0) == sizeof(*answer) &&
 	    answer->n <= CALLS_MOST) {
 		answer->build[sizeof(answer->build) - 1] = 0;
 		for (uint32_t i = 0; i < answer->n; i++)
 			answer->frame[i].name[CALLS_NAME - 1] = 0;
-		return true;
+		return 0;
 	}
 	parser_stop(p);
-	return false;
+	return err ? err : -EPIPE;
 }

@@ -51,7 +51,10 @@ struct parse_answer {
 struct parser {
 	pid_t pid; /* 0: none */
 	int socket;
+	volatile uint32_t *reading; /* shared with the process: see parser_reading() */
 };
+
+#define PARSE_FILE_MS 2000 /* two million symbols in disorder took 500 ms */
 
 /* Starts it. 0 or -errno. */
 int parser_start(struct parser *p);
@@ -61,8 +64,13 @@ void parser_stop(struct parser *p);
  * somebody else is left to init. */
 void parser_reap(pid_t pid);
 
-/* fd: the file, which stays open here; -1: none. False: there is no answer, and the process was
- * ended. */
-bool parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer);
+/* fd: the file, which stays open here; -1: none. 0; without an answer the process was ended:
+ * -ETIME: it read in one file for PARSE_FILE_MS, not counting when it waited for a CPU; -EPIPE: for
+ * another reason. */
+int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer);
+
+/* The number of the file that it was reading last for parser_ask(), PARSE_FILES more for the debug
+ * information of one, or another number: none. It says so itself, and may say anything. */
+uint32_t parser_reading(const struct parser *p);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/user_reader.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,29 +10,16 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/confine.h"
-#include "collect/user_parse.h"
+#include "collect/user_files.h"
 
-#define DEBUG_FILES "/usr/lib/debug"
-#define STARTS_MOST 8    /* should the process that reads files end */
-#define JOBS_MOST   8192 /* stacks in hand */
+#define JOBS_MOST 8192 /* stacks in hand */
 
 /* To look at other people's processes and at the files that they run, deleted ones, too. */
 #define RIGHTS_TO_LOOK (RIGHT_DAC_READ_SEARCH | RIGHT_SYS_PTRACE | RIGHT_CHECKPOINT)
-
-struct file {
-	dev_t dev;
-	ino_t ino;
-	struct timespec changed;
-	int fd; /* until it was sent; -1 */
-	bool sent, bad;
-	char name[CALLS_FILE];
-	char build[CALLS_BUILD];
-};
 
 /* A stack whose addresses are places in files. */
 struct job {
@@ -45,11 +31,7 @@ struct job {
 
 struct reader {
 	int socket;
-	const char *debug;
-	struct parser parser;
-	unsigned starts;
-	struct file file[PARSE_FILES];
-	uint32_t files;
+	struct user_files *files;
 	struct job *first, **last;
 	uint32_t jobs;
 	struct user_answer out;
@@ -77,60 +59,10 @@ static uint64_t start_of_stack(uint32_t process)
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* Opens the file of a mapping, also one that was deleted or lies in a container. Nothing but a
- * regular file is opened. -1: it cannot be. */
-static int open_mapped(uint32_t process, uint64_t begin, uint64_t end, struct stat *st)
-{
-	char path[96];
-	int fd, place;
-
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", process,
-		 (unsigned long long)begin, (unsigned long long)end);
-	place = open(path, O_PATH | O_CLOEXEC);
-	if (place < 0)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	fd = fstat(place, st) || !S_ISREG(st->st_mode)
-		     ? -1
-		     : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	close(place);
-	return fd;
-}
-
-/* The number of a mapping's file; PARSE_FILES: there are too many, or it cannot be opened. */
-static uint32_t number_of(struct reader *r, uint32_t process, uint64_t begin, uint64_t end,
-			  const char *name)
-{
-	size_t len = strlen(name);
-	struct stat st;
-	struct file *f;
-	int fd = open_mapped(process, begin, end, &st);
-
-	if (fd < 0)
-		return PARSE_FILES;
-	for (uint32_t i = 0; i < r->files; i++) {
-		f = &r->file[i];
-		if (f->dev != st.st_dev || f->ino != st.st_ino ||
-		    f->changed.tv_sec != st.st_mtim.tv_sec ||
-		    f->changed.tv_nsec != st.st_mtim.tv_nsec)
-			continue;
-		close(fd);
-		return i;
-	}
-	if (r->files == PARSE_FILES) {
-		close(fd);
-		return PARSE_FILES;
-	}
-	f = &r->file[r->files++];
-	*f = (struct file){.dev = st.st_dev, .ino = st.st_ino, .changed = st.st_mtim, .fd = fd};
-	snprintf(f->name, sizeof(f->name), "%s",
-		 len < sizeof(f->name) ? name : name + len - sizeof(f->name) + 1);
-	return f - r->file;
-}
-
 struct mapping {
 	unsigned long long begin, end, offset;
-	char mode[5];
+	char mode[5],
+		inside[48]; /* device and number in its file system, as the kernel writes it */
 	char name[4096];
 };
 
@@ -140,9 +72,12 @@ static bool read_mapping(const char *line, struct mapping *m)
 	int at = 0;
 
 	m->name[0] = 0;
-	if (sscanf(line, "%llx-%llx %4s %llx %*s %*s %n", &m->begin, &m->end, m->mode, &m->offset,
-		   &at) < 4)
+	char device[20], number[24];
+
+	if (sscanf(line, "%llx-%llx %4s %llx %19s %23s %n", &m->begin, &m->end, m->mode, &m->offset,
+		   device, number, &at) < 6)
 		return false;
+	snprintf(m->inside, sizeof(m->inside), "%s %s", device, number);
 	if (at)
 		snprintf(m->name, sizeof(m->name), "%.*s", (int)strcspn(line + at, "\n"),
 			 line + at);
@@ -150,7 +85,8 @@ static bool read_mapping(const char *line, struct mapping *m)
 }
 
 /* Finds the places of the addresses in this mapping. */
-static void place_in(struct reader *r, struct job *j, uint32_t process, const struct mapping *m)
+static void place_in(struct reader *r, struct job *j, const struct user_stack *u,
+		     const struct mapping *m)
 {
 	uint32_t file = PARSE_FILES;
 	bool asked = false;
@@ -162,7 +98,7 @@ static void place_in(struct reader *r, struct job *j, uint32_t process, const st
 		if (j->address[which] < m->begin || j->address[which] >= m->end)
 			continue;
 		if (!asked)
-			file = number_of(r, process, m->begin, m->end, m->name);
+			file = user_files_number(r->files, u, m->begin, m->end, m->inside, m->name);
 		asked = true;
 		*p = (struct parse_place){file, j->address[which] - m->begin + m->offset};
 	}
@@ -182,75 +118,11 @@ static bool find_places(struct reader *r, struct job *j, const struct user_stack
 	in = fopen(path, "re");
 	while (in && getline(&line, &room, in) > 0)
 		if (read_mapping(line, &m) && m.mode[2] == 'x' && m.name[0] == '/')
-			place_in(r, j, u->tgid, &m);
+			place_in(r, j, u, &m);
 	free(line);
 	if (in)
 		fclose(in);
 	return in && start_of_stack(u->tgid) == u->start_stack;
-}
-
-/* ---- files ---- */
-
-static bool ask_parser(struct reader *r, const struct parse_ask *ask, int fd,
-		       struct parse_answer *a)
-{
-	if (parser_ask(&r->parser, ask, fd, a))
-		return true;
-	/* A new one has no files. */
-	for (uint32_t i = 0; i < r->files; i++)
-		r->file[i].bad |= r->file[i].sent;
-	if (r->starts++ < STARTS_MOST)
-		parser_start(&r->parser);
-	return false;
-}
-
-/* False for a build id that is no number in hex: the process without rights may say anything, and
- * it becomes part of a path. */
-static bool is_build(const char *build)
-{
-	return strlen(build) > 2 && !build[strspn(build, "0123456789abcdef")];
-}
-
-/* Sends debug information that belongs to a program. False: there is none. */
-static bool send_debug(struct reader *r, uint32_t number, const char *where)
-{
-	const struct file *f = &r->file[number];
-	struct parse_ask ask = {.what = PARSE_DEBUG, .file = number};
-	struct parse_answer a;
-	struct stat st;
-	char path[4096];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", where, f->build, f->build + 2);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	a.ok = false;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !ask_parser(r, &ask, fd, &a))
-		a.ok = false;
-	close(fd);
-	return a.ok;
-}
-
-static void send_file(struct reader *r, uint32_t number)
-{
-	struct parse_ask ask = {.what = PARSE_FILE, .file = number};
-	struct file *f = &r->file[number];
-	struct parse_answer a;
-
-	if (f->sent || f->bad)
-		return;
-	f->sent = true;
-	f->bad = !ask_parser(r, &ask, f->fd, &a) || !a.ok;
-	close(f->fd);
-	f->fd = -1;
-	if (f->bad)
-		return;
-	if (!is_build(a.build))
-		return;
-	memcpy(f->build, a.build, sizeof(f->build));
-	if (!a.whole && !(r->debug && send_debug(r, number, r->debug)))
-		send_debug(r, number, DEBUG_FILES);
 }
 
 /* ---- stacks ---- */
@@ -261,13 +133,14 @@ static void describe(const struct reader *r, const struct job *j, const struct p
 {
 	uint32_t which = from->leaf ? USER_FRAMES : from->number % USER_FRAMES;
 	const struct parse_place *p = from->leaf ? &j->ask.leaf : &j->ask.place[which];
+	const struct user_file *f = user_files_at(r->files, p->file);
 
 	*c = (struct call){.gap = from->gap, .offset = j->address[which]};
-	if (from->gap || p->file >= r->files)
+	if (from->gap || !f)
 		return;
 	memcpy(c->name, from->name, sizeof(c->name));
-	memcpy(c->file, r->file[p->file].name, sizeof(c->file));
-	memcpy(c->build, r->file[p->file].build, sizeof(c->build));
+	memcpy(c->file, f->name, sizeof(c->file));
+	memcpy(c->build, f->build, sizeof(c->build));
 	c->offset = p->offset;
 }
 
@@ -290,12 +163,7 @@ static void do_job(struct reader *r, struct job *j)
 {
 	struct parse_answer a;
 
-	for (uint32_t i = 0; i < j->ask.n; i++)
-		if (j->ask.place[i].file < r->files)
-			send_file(r, j->ask.place[i].file);
-	if (j->ask.leaf.file < r->files)
-		send_file(r, j->ask.leaf.file);
-	if (!ask_parser(r, &j->ask, -1, &a)) {
+	if (!user_files_walk(r->files, &j->ask, &a)) {
 		/* The place in the innermost file is known all the same. */
 		a = (struct parse_answer){.n = 2, .frame = {{0}, {.gap = true}}};
 	}
@@ -325,6 +193,18 @@ static void take(struct reader *r, const struct user_ask *u)
 	*r->last = j;
 	r->last = &j->next;
 	r->jobs++;
+}
+
+/* Tells culprit's process that a file's functions are lost. */
+static void tell_lost(void *ctx, const char *why)
+{
+	struct reader *r = ctx;
+	struct user_answer *out = &r->out;
+
+	out->number = 0;
+	snprintf(out->calls, sizeof(out->calls), "%s", why);
+	send(r->socket, out, offsetof(struct user_answer, calls) + strlen(out->calls) + 1,
+	     MSG_NOSIGNAL);
 }
 
 /* All that is asked is looked up before any file is read: processes end. */
@@ -368,11 +248,12 @@ void user_reader(int socket, const char *debug)
 		_exit(1);
 	setpriority(PRIO_PROCESS, 0, 10); /* the one that reads files has it from here */
 	r->socket = socket;
-	r->debug = debug;
 	r->last = &r->first;
 	confine_rights(RIGHTS_TO_LOOK);
-	parser_start(&r->parser);
+	r->files = user_files_new(debug, tell_lost, r);
+	if (!r->files)
+		_exit(1);
 	serve(r);
-	parser_stop(&r->parser);
+	user_files_free(r->files);
 	_exit(0);
 }

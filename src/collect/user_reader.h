@@ -10,12 +10,12 @@
 #include "user.h"
 
 struct user_ask {
-	uint32_t number; /* as culprit counts them */
+	uint32_t number; /* as culprit counts them, from 1 on */
 	struct user_stack stack;
 };
 
 struct user_answer {
-	uint32_t number;
+	uint32_t number; /* 0: to no ask. The text says which file has no functions, and why */
 	char calls[CALLS_TEXT]; /* "": the process is gone, or cannot be looked at */
 };
 

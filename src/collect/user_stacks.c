@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,8 +22,9 @@
 #include "collect/user_parse.h"
 #include "collect/user_reader.h"
 
-#define SETTLE_NS  (5 * NSEC_PER_SEC)
+#define SETTLE_NS  (15 * NSEC_PER_SEC)
 #define SETTLE_MS  50
+#define LOST_SAID  8
 #define ROOM_BYTES (4 << 20) /* the socket's: thousands of stacks may wait */
 
 /* A stack without its kernel part. */
@@ -42,6 +44,8 @@ struct user_stacks {
 	uint16_t place[2 * USER_STACKS]; /* hash: numbers, 0: free */
 	struct known known[USER_STACKS + 1];
 	uint32_t count, pending;
+	const char *lost[LOST_SAID]; /* files, and why */
+	uint32_t files_lost;
 	struct user_answer answer;
 };
 
@@ -98,6 +102,8 @@ struct user_stacks *user_stacks_new(int map, const char *debug)
 	say_missing();
 	s->map = map;
 	s->socket = -1;
+	/* Programs count in it, and make none: it could be gone by the time they need it. */
+	bpf_map_update_elem(map, &(uint32_t){USER_LOST}, &s->known[0].stack, BPF_ANY);
 	err = start_reader(s, debug);
 	if (!err)
 		return s;
@@ -174,6 +180,13 @@ uint32_t user_stacks_number(struct user_stacks *s, int32_t id, int32_t *kernel)
 
 /* ---- answers ---- */
 
+static void hear_lost(struct user_stacks *s, const char *why)
+{
+	if (s->files_lost < LOST_SAID)
+		s->lost[s->files_lost] = texts_keep(s->texts, why, strlen(why));
+	s->files_lost++;
+}
+
 /* Takes what has come. */
 static void hear(struct user_stacks *s)
 {
@@ -186,9 +199,13 @@ static void hear(struct user_stacks *s)
 			s->pending = 0;
 			return;
 		}
-		s->pending--;
 		a->calls[n - head - 1] = 0;
-		if (a->number && a->number <= s->count)
+		if (!a->number) {
+			hear_lost(s, a->calls);
+			continue;
+		}
+		s->pending--;
+		if (a->number <= s->count)
 			s->known[a->number].calls =
 				texts_keep(s->texts, a->calls, strlen(a->calls));
 	}
@@ -215,6 +232,24 @@ static void say_unknown(const struct user_stacks *s)
 		    s->count);
 }
 
+static void say_lost(const struct user_stacks *s)
+{
+	struct user_stack lost;
+
+	for (uint32_t i = 0; i < s->files_lost && i < LOST_SAID; i++)
+		if (s->lost[i])
+			say("--user-stacks: no functions of %s", s->lost[i]);
+	if (s->files_lost > LOST_SAID)
+		say("--user-stacks: nor of %u other files", s->files_lost - LOST_SAID);
+	if (bpf_map_lookup_elem(s->map, &(uint32_t){USER_LOST}, &lost))
+		say("--user-stacks: how many stacks found no room is not known: %s",
+		    strerror(errno));
+	else if (lost.hash)
+		say("--user-stacks: %" PRIu64 " requests have no calls: their stacks found no room "
+		    "beside %u others",
+		    (uint64_t)lost.hash, USER_STACKS);
+}
+
 void user_stacks_settle(struct user_stacks *s)
 {
 	uint64_t until = now_ns() + SETTLE_NS;
@@ -226,4 +261,5 @@ void user_stacks_settle(struct user_stacks *s)
 		hear(s);
 	}
 	say_unknown(s);
+	say_lost(s);
 }

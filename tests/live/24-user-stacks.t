@@ -7,7 +7,9 @@ the program asks before it opens and behind it.
 import contextlib
 import json
 import os
+import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -18,8 +20,8 @@ from lib import culprit, done, is_, ok, skip, sources
 lib.need_bpf()
 cpu = lib.pick_target()
 place = tempfile.mkdtemp()
-PLAIN, STRIPPED, BARE, VARYING = (lib.helper(f"callers{kind}")
-                                  for kind in ("", "_stripped", "_bare", "_varying"))
+PLAIN, STRIPPED, BARE, VARYING, MANY = (
+    lib.helper(f"callers{kind}") for kind in ("", "_stripped", "_bare", "_varying", "_many"))
 
 
 @contextlib.contextmanager
@@ -116,6 +118,59 @@ if subprocess.run([*inside[:4], f"mount -t tmpfs none {mounts}"], capture_output
     skip(NAME, "no mounts of its own can be made here")
 else:
     are_right(measured(inside), NAME)
+
+# ---- what is lost ----
+
+NAME = "stacks beyond those that there is room for are counted"
+LOST = "requests have no calls: their stacks found no room beside 8192 others"
+ENOUGH = 2500  # ways: that none of them is lost happens once in e^100 times
+
+
+def said(seconds):
+    """The report, and what was said."""
+    with lib.opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q", "--no-audit",
+                    "--user-stacks") as run:
+        time.sleep(seconds)
+    if run.result.rc:
+        raise RuntimeError(f"culprit run: {run.result}")
+    return json.loads(run.result.out), run.result.err
+
+
+with asking(MANY) as pid:
+    report, err = said(2)
+asked = sum(o["count"] for s in sources(report, cpu, name="called") for o in s["origins"]
+            if o["pid"] == pid and o["cpu"] != cpu)
+if asked < ENOUGH:
+    skip(NAME, f"not judged: it asked {asked} times only")
+else:
+    ok(err.count(LOST) == 1, NAME, err)
+
+
+def costly(path):
+    """The program with a table of functions that takes minutes to sort: all have the same place,
+    and long names of the same beginning. Its code is what it was."""
+    data = bytearray(pathlib.Path(PLAIN).read_bytes())
+    at, = struct.unpack_from("<Q", data, 0x28)
+    size, count = struct.unpack_from("<HH", data, 0x3a)
+    heads = [at + size * i for i in range(count)]
+    table = next(h for h in heads if struct.unpack_from("<I", data, h + 4)[0] == 2)
+    names = heads[struct.unpack_from("<I", data, table + 40)[0]]
+    functions = b"".join(struct.pack("<IBBHQQ", i + 1, 2, 0, 1, 0x1000, 16) for i in range(20000))
+    for head, more in ((table, functions), (names, b"\0" + b"a" * (8 << 20) + b"\0")):
+        struct.pack_into("<QQ", data, head + 24, len(data), len(more))
+        data += more
+    pathlib.Path(path).write_bytes(data)
+    os.chmod(path, 0o700)
+    return path
+
+
+with asking(costly(os.path.join(place, "costly\x1b"))) as bad, asking(PLAIN) as pid:
+    report, err = said(1)
+found = origins(report, bad)
+ok(found and all(set(names(o)[1:]) <= {None} for o in found) and
+   err.count(f"no functions of {place}/costly\\x1b: reading it takes more than two seconds") == 1,
+   "a file that takes too long has no functions, and a line says so", (found, err))
+are_right(origins(report, pid), "others have theirs all the same")
 
 # ---- recordings, and other forms ----
 

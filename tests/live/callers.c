@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* callers CPU: wakes its thread "called" on that CPU again and again, from one of two functions of
  * the same make: main > often > ask > syscall three times, then main > seldom > ask > syscall once.
- * main stays on one other CPU. Ends with its parent. */
+ * main stays on one other CPU. Ends with its parent. MANY: by as many ways as 15 calls of two
+ * functions can make, each in its turn. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -69,6 +70,41 @@ __attribute__((noipa)) static long seldom(void)
 	return woken + 2;
 }
 
+#ifdef MANY
+#define PAUSE_NS 20000
+
+__attribute__((noipa)) static long way(unsigned number, int calls)
+{
+	volatile long woken;
+
+	if (!calls)
+		return ask();
+	if (number & 1)
+		woken = way(number >> 1, calls - 1);
+	else
+		woken = way(number >> 1, calls - 1) + 1;
+	return woken;
+}
+
+static void ask_once(unsigned i)
+{
+	if (way(i, 15) < 0)
+		exit(1);
+	(void)often;
+	(void)seldom;
+}
+#else
+#define PAUSE_NS 500000
+
+static void ask_once(unsigned i)
+{
+	if (i % 4)
+		often();
+	else
+		seldom();
+}
+#endif
+
 /* One CPU to ask from makes one asker. */
 static bool stay_off(int target)
 {
@@ -90,7 +126,7 @@ static bool stay_off(int target)
 
 int main(int argc, char **argv)
 {
-	struct timespec pause = {0, 500000};
+	struct timespec pause = {0, PAUSE_NS};
 	pthread_attr_t attr;
 	pthread_t thread;
 	cpu_set_t cpu;
@@ -110,9 +146,6 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	for (unsigned i = 0;; i++) {
 		nanosleep(&pause, NULL);
-		if (i % 4)
-			often();
-		else
-			seldom();
+		ask_once(i);
 	}
 }

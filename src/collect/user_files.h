@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files of mapped programs, for user_reader.c: opens them, has another process read them
+ * (user_parse.h), and begins that one anew when a file was its end: only this file has no
+ * functions then.
+ */
+#ifndef CULPRIT_USER_FILES_H
+#define CULPRIT_USER_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collect/user_parse.h"
+#include "model/calls.h"
+#include "user.h"
+
+struct user_files;
+
+struct user_file {
+	char name[CALLS_FILE];   /* as its process calls it; the end of a longer one */
+	char build[CALLS_BUILD]; /* "": not known */
+};
+
+/* debug: where files with debug information are, by build id; NULL: in the usual place alone.
+ * lost: told which file has no functions, and why. NULL: no memory, or no process can be begun. */
+struct user_files *user_files_new(const char *debug, void (*lost)(void *ctx, const char *why),
+				  void *ctx);
+void user_files_free(struct user_files *f);
+
+/* The number of a mapping's file. inside: its device and number as /proc/PID/maps has them.
+ * PARSE_FILES: there are too many, or it cannot be opened. */
+uint32_t user_files_number(struct user_files *f, const struct user_stack *u, uint64_t begin,
+			   uint64_t end, const char *inside, const char *name);
+
+/* NULL for a number that is none. Valid until user_files_free. */
+const struct user_file *user_files_at(const struct user_files *f, uint32_t number);
+
+/* Finds the callers. False: not known. */
+bool user_files_walk(struct user_files *f, const struct parse_ask *ask,
+		     struct parse_answer *answer);
+
+#endif

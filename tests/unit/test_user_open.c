@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files of strangers are opened when they are files, and where they are said to be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/user_open.h"
+
+static char place[64];
+
+static char *path_of(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", place, name);
+	return path;
+}
+
+static int begin(void **state)
+{
+	const char *dir = getenv("TMPDIR");
+	int fd;
+
+	(void)state;
+	snprintf(place, sizeof(place), "%.40s/XXXXXX", dir ? dir : "/tmp");
+	if (!mkdtemp(place) || mkfifo(path_of("pipe"), 0600) ||
+	    symlink("/file", path_of("inside")) || symlink("/etc/passwd", path_of("outside")) ||
+	    mkdir(path_of("dir"), 0700))
+		return -1;
+	fd = open(path_of("file"), O_WRONLY | O_CREAT, 0600);
+	return fd < 0 || write(fd, "text", 4) != 4 || close(fd);
+}
+
+static int end(void **state)
+{
+	static const char *const names[] = {"pipe", "inside", "outside", "file"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(path_of(names[i]));
+	rmdir(path_of("dir"));
+	return rmdir(place);
+}
+
+static void is_file(int fd, const struct stat *st)
+{
+	char text[8];
+
+	assert_true(fd >= 0);
+	assert_int_equal(st->st_size, 4);
+	assert_int_equal(read(fd, text, sizeof(text)), 4);
+	close(fd);
+}
+
+static void test_any_path(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	is_file(user_open(NULL, path_of("file"), &st), &st);
+	assert_int_equal(user_open(NULL, path_of("pipe"), &st), -EINVAL);
+	assert_int_equal(user_open(NULL, path_of("dir"), &st), -EINVAL);
+	assert_int_equal(user_open(NULL, "/dev/null", &st), -EINVAL);
+	assert_int_equal(user_open(NULL, path_of("none"), &st), -ENOENT);
+}
+
+/* A link is none of its files, and no way leads out of the directory. */
+static void test_in_root(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	is_file(user_open(place, "file", &st), &st);
+	is_file(user_open(place, "/file", &st), &st);
+	is_file(user_open(place, "../../dir/../file", &st), &st);
+	assert_int_equal(user_open(place, "inside", &st), -EINVAL);
+	assert_int_equal(user_open(place, "outside", &st), -EINVAL);
+	assert_int_equal(user_open(place, "pipe", &st), -EINVAL);
+	assert_int_equal(user_open(place, "/etc/passwd", &st), -ENOENT);
+	assert_int_equal(user_open(path_of("none"), "file", &st), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_path),
+		cmocka_unit_test(test_in_root),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
