@@ -276,11 +276,11 @@ static void comes(struct watch *w, struct watched *c, const struct record *r)
 		return;
 	}
 	watch_begin_stay(w, c, r->id, r, r->end_ns);
-	watch_slept(w, c, r);
 	run = &w->view->cpu[c->lane];
 	run->woken += r->mark != WATCH_IN_PREEMPTED;
 	run->woken_due += r->mark == WATCH_IN_DUE;
-	waited(w, cpu_of(w, r->arg, c), c->lane, r);
+	if (!watch_slept(w, c, r))
+		waited(w, cpu_of(w, r->arg, c), c->lane, r);
 	c->since_ns = c->known_ns = c->told_ns = stay_from(w, c->lane, r->end_ns);
 }
 

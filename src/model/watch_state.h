@@ -58,6 +58,7 @@ struct thread {
 	 * was not. */
 	uint64_t left_ns;
 	uint32_t left_id;
+	bool left_halted; /* its halt had not ended */
 	struct stay stay[STAYS];
 	uint64_t stays;
 };
@@ -98,8 +99,10 @@ void watch_is_out(struct watch *w, struct watched *c, const struct record *r);
  * time is not known. */
 void watch_was_out(struct watch *w, struct watched *c, const struct record *r);
 
-/* Takes the sleep before a wait, of which r tells, where the guest was left meanwhile. */
-void watch_slept(struct watch *w, const struct watched *c, const struct record *r);
+/* Takes the sleep before a wait, of which r tells, where the guest was left meanwhile. True: the
+ * wait is no loss, since its guest was halted: KVM polls for a while before it sleeps, and was
+ * preempted in that. */
+bool watch_slept(struct watch *w, const struct watched *c, const struct record *r);
 
 /* ---- watch_places.c ---- */
 

@@ -23,6 +23,7 @@ void watch_is_out(struct watch *w, struct watched *c, const struct record *r)
 	if (r->flags & RECORD_PART) {
 		w->thread[c->lane].left_ns = r->end_ns;
 		w->thread[c->lane].left_id = r->id;
+		w->thread[c->lane].left_halted = false;
 	}
 }
 
@@ -50,6 +51,7 @@ void watch_was_out(struct watch *w, struct watched *c, const struct record *r)
 	if (r->flags & RECORD_PART) {
 		w->thread[c->lane].left_ns = r->end_ns;
 		w->thread[c->lane].left_id = EXIT_HALTED_ID;
+		w->thread[c->lane].left_halted = true;
 	}
 }
 
@@ -69,16 +71,35 @@ static void lose_sleep(struct watch *w, const struct watched *c, uint64_t start,
 		      &(struct spot){.cpu = c->number, .tid = c->tid, .window = WINDOW_ASLEEP}, &h);
 }
 
-void watch_slept(struct watch *w, const struct watched *c, const struct record *r)
+/* Whether something came for the guest meanwhile nobody tells: none of it is called a loss. */
+static void poll_without_cpu(struct watch *w, const struct watched *c, uint64_t start, uint64_t end)
+{
+	struct cpu *run = &w->view->cpu[c->lane];
+
+	watch_count_time(w, c->lane, start, end);
+	run->halted_ns += end - start;
+	run->halted_here_ns += end - start;
+}
+
+bool watch_slept(struct watch *w, const struct watched *c, const struct record *r)
 {
 	struct thread *t = &w->thread[c->lane];
 	uint64_t left = t->left_ns;
 
 	t->left_ns = 0;
-	if (!t->tid || !left || r->mark == WATCH_IN_PREEMPTED || r->start_ns <= left)
-		return;
+	if (!t->tid || !left)
+		return false;
+	if (r->mark == WATCH_IN_PREEMPTED) {
+		if (!t->left_halted || left < t->upto_ns || r->end_ns <= left)
+			return false;
+		poll_without_cpu(w, c, left, r->end_ns);
+		return true;
+	}
+	if (r->start_ns <= left)
+		return false;
 	if (EXIT_HALTS(t->left_id))
 		w->view->cpu[c->lane].halted_ns += r->start_ns - left;
 	else if (!exit_may_halt(t->left_id) && left >= t->upto_ns)
 		lose_sleep(w, c, left, r->start_ns);
+	return false;
 }

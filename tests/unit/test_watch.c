@@ -1091,18 +1091,24 @@ static void halted(void **state)
 	halts(1, 7, 8000, 8010, RECORD_PART, 1);
 	goes(1, 7, 6050, 8010); /* preempted while it polled: it was not asleep */
 	comes(1, 7, WATCH_IN_PREEMPTED, 5, 8010, 8500);
-	halts(1, 7, 8500, 8510, 0, 0);
+	halts(1, 7, 8500, 8510, RECORD_PART, 0);
+	is_out(1, EXIT_HLT, 8510, 8520, RECORD_PART);
+	goes(1, 7, 8500, 8520); /* preempted on its way back */
+	comes(1, 7, WATCH_IN_PREEMPTED, 5, 8520, 8600);
+	is_out(1, EXIT_HLT, 8600, 8610, 0);
 	end(9000);
 	assert_int_equal(view.cpu[0].halts, 3);
-	assert_int_equal(view.cpu[0].halted_here_ns, 100 + 100 + 10 + 10);
-	assert_int_equal(view.cpu[0].halted_ns, 220 + 2900 + 900);
-	assert_int_equal(view_guest_wanted(&view.cpu[0]), view.cpu[0].observed_ns - 220);
+	assert_int_equal(view.cpu[0].halted_here_ns, 100 + 100 + 10 + 490 + 10);
+	assert_int_equal(view.cpu[0].halted_ns, 710 + 2900 + 900);
+	assert_int_equal(view_guest_wanted(&view.cpu[0]), view.cpu[0].observed_ns - 710);
 	is("mine 7 5000+50 rest=50\n"
 	   "mine 7 5050+50 exit:exit HLT=50 rest=0\n"
 	   "mine 7 6000+50 rest=50\n"
 	   "mine 7 6050+50 exit:exit HLT=50 rest=0\n"
 	   "mine 7 7100+20 exit:exit HLT=20 rest=0\n"
-	   "mine 7 8010+490 rest=490\n");
+	   "mine 7 8510+10 exit:exit HLT=10 rest=0\n"
+	   "mine 7 8520+80 rest=80\n"
+	   "mine 7 8600+10 exit:exit HLT=10 rest=0\n");
 }
 
 /* A sleep in an exit is the guest's loss, but for one that may be its own wish. Short losses count
