@@ -140,10 +140,34 @@ bool watch_threads_may_come(const struct watched *w)
 	return may;
 }
 
+/* A thread's number names no process, though /proc and kill() take it for one: nothing would be
+ * watched. what: "-p" or "--vcpus". */
+static int check_leader(int32_t pid, const char *what)
+{
+	char path[64], line[256];
+	int32_t leader = pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "Tgid:", 5))
+			leader = atoi(line + 5);
+	if (f)
+		fclose(f);
+	if (leader == pid)
+		return 0;
+	return complain("%d is a thread of process %d (%s): give %s %d%s", pid, leader, what, what,
+			leader, strcmp(what, "-p") ? "" : " for all its threads, or --tid for one");
+}
+
 static int check_process(const char *text)
 {
 	int32_t pid = vcpus_pid(text), tid;
 	int n = vcpus_threads(pid, &tid, 1), err = errno;
+
+	if (check_leader(pid, "--vcpus"))
+		return -1;
 
 	if (n > 0)
 		return 0;
@@ -202,10 +226,13 @@ int watch_threads_check(const struct watched *w)
 				"is mounted nowhere: mount -t cgroup2 none /sys/fs/cgroup, or use "
 				"--comm");
 
-	for (int i = 0; i < IDS && w->tgid[i]; i++)
+	for (int i = 0; i < IDS && w->tgid[i]; i++) {
 		if (kill(w->tgid[i], 0) && errno == ESRCH)
 			return complain("there is no process %d (-p): ps -e lists all processes",
 					w->tgid[i]);
+		if (check_leader(w->tgid[i], "-p"))
+			return -1;
+	}
 	for (int i = 0; i < IDS && w->tid[i]; i++) {
 		snprintf(path, sizeof(path), "/proc/%d", w->tid[i]);
 		if (access(path, F_OK))

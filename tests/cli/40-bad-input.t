@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 
 import forged
 import lib
@@ -181,6 +182,12 @@ else:
     refused("nothing to watch", "watch", says="-p PID")
     refused("a process that is not there", "watch", "-p", "4194303", says="4194303")
     refused("a thread that is not there", "watch", "--tid", "4194303", says="4194303")
+    thread = threading.Thread(target=threading.Event().wait, daemon=True)
+    thread.start()
+    for option, hint in (("-p", " for all its threads, or --tid for one"), ("--vcpus", "")):
+        refused(f"watch {option}: a thread in place of its process", "watch", option,
+                str(thread.native_id), says=f"{thread.native_id} is a thread of process "
+                fr"{os.getpid()} \({option}\): give {option} {os.getpid()}{hint}")
     refused("watch: an absent CPU", "watch", "-c", "4000", says="4000")
     each("watch", "-p", says="-p|--pid", bad=("0", "-1", "x", "1.5", "", "99999999999"))
     refused("watch: more than 16", "watch",
