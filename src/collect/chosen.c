@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/mounts.h"
@@ -23,12 +24,13 @@
 
 #define LOOK_NS   (100 * NSEC_PER_MSEC)
 #define SEARCH_NS NSEC_PER_SEC
+#define SPARE     100 /* a search takes so small a part of a CPU where there are many cgroups */
 
 struct chosen {
 	const char *name;
 	bool unit;
 	char path[PATH_MAX]; /* "": not found yet */
-	uint64_t searched_ns;
+	uint64_t search_ns;  /* when to look again */
 };
 
 struct machine {
@@ -51,8 +53,8 @@ struct choice {
 	const char *glob[CHOICE_GROUPS]; /* globs for units */
 	uint32_t nglobs;
 	struct units units;
-	bool too_many; /* said: not all that fit are watched */
-	uint64_t searched_ns;
+	bool too_many;              /* said: not all that fit are watched */
+	uint64_t search_ns;         /* when to look for units again */
 	uint64_t id[CHOICE_GROUPS]; /* as the probes know them */
 	uint64_t looked_ns;
 	struct machine machine[CHOICE_VCPUS];
@@ -99,25 +101,39 @@ static uint64_t number_of(const char *path)
 	return path[0] && !stat(path, &st) ? st.st_ino : 0;
 }
 
+/* When to search again after one for which this thread's time on a CPU was `began` at its begin:
+ * all cgroups are looked at. */
+static uint64_t next_search(uint64_t now, uint64_t began)
+{
+	uint64_t spared = SPARE * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began);
+
+	return now + (spared > SEARCH_NS ? spared : SEARCH_NS);
+}
+
 /* The same of one that may have to be looked for. */
 static uint64_t id_of(struct choice *c, struct chosen *g, uint64_t now)
 {
-	uint64_t id = number_of(g->path);
+	uint64_t id = number_of(g->path), began;
 
-	if (id || !g->unit || (g->searched_ns && now - g->searched_ns < SEARCH_NS))
+	if (id || !g->unit || now < g->search_ns)
 		return id;
-	g->searched_ns = now;
-	return unit_find(c->root, g->name, g->path) ? number_of(g->path) : 0;
+	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	id = unit_find(c->root, g->name, g->path) ? number_of(g->path) : 0;
+	g->search_ns = next_search(now, began);
+	return id;
 }
 
 /* Units that fit globs have the places behind those of the others. */
 static void look_for_units(struct choice *c, uint64_t now)
 {
-	if (!c->nglobs || (c->searched_ns && now - c->searched_ns < SEARCH_NS))
+	uint64_t began;
+
+	if (!c->nglobs || now < c->search_ns)
 		return;
-	c->searched_ns = now;
+	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	c->units.max = CHOICE_GROUPS - c->ngroups;
 	units_look(&c->units, c->root, c->glob, c->nglobs);
+	c->search_ns = next_search(now, began);
 	if (c->units.left_out && !c->too_many)
 		say("%u more units fit --unit than the %d that can be watched at a time: these "
 		    "wait until one of those ends",

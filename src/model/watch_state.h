@@ -58,7 +58,7 @@ struct thread {
 	 * was not. */
 	uint64_t left_ns;
 	uint32_t left_id;
-	bool left_halted; /* its halt had not ended */
+	bool left_halted; /* by then the halt had not ended */
 	struct stay stay[STAYS];
 	uint64_t stays;
 };

@@ -71,7 +71,7 @@ static void lose_sleep(struct watch *w, const struct watched *c, uint64_t start,
 		      &(struct spot){.cpu = c->number, .tid = c->tid, .window = WINDOW_ASLEEP}, &h);
 }
 
-/* Whether something came for the guest meanwhile nobody tells: none of it is called a loss. */
+/* Nobody tells when something came for the guest meanwhile: none of it is called a loss. */
 static void poll_without_cpu(struct watch *w, const struct watched *c, uint64_t start, uint64_t end)
 {
 	struct cpu *run = &w->view->cpu[c->lane];
