@@ -39,11 +39,10 @@
  *            is switched out
  *   EXIT     a virtual CPU was out of its guest, and the guest wanted to run: id = EXIT_ID, arg =
  *            tid (for the watch stage). Ends where its thread is switched out; the piece that
- *            follows has the same id. With mark EXIT_ASLEEP its thread slept meanwhile, which the
- *            watch stage finds out
- *   THROTTLED  a watched thread was ready, and its quota was used up: id = tid. Made by the watch
- *            stage
- *   LOST     in a ring only: `id` records had no room here
+ *            follows has the same id, or one with its place. With mark EXIT_ASLEEP its thread slept
+ * meanwhile, which the watch stage finds out THROTTLED  a watched thread was ready, and its quota
+ * was used up: id = tid. Made by the watch stage LOST     in a ring only: `id` records had no room
+ * here
  */
 #define RECORDS(INTERVAL, INSTANT)                                                                 \
 	INTERVAL(IRQ, 1)                                                                           \
@@ -95,13 +94,31 @@ enum exit_mark { EXIT_ASLEEP = 1 };
 
 /* The reason for which a virtual CPU left its guest, as the kernel's tracepoint kvm_exit tells: the
  * instruction set that KVM uses (KVM_ISA_VMX, KVM_ISA_SVM), and its number there. SVM has one
- * number for reads and writes of a model-specific register. */
+ * number for reads and writes of a model-specific register. With it, where that is known (else 0),
+ * which port or register: its place among EXIT_PORTS or EXIT_MSRS, from 1 on. */
 enum exit_isa { EXIT_VMX = 1, EXIT_SVM = 2 };
-#define EXIT_REASON(id)      ((id)&0x7fff)
-#define EXIT_ISA(id)         ((id) >> 16)
+#define EXIT_REASON(id)      ((id)&0xfff)
+#define EXIT_ISA(id)         ((id) >> 16 & 3)
 #define EXIT_ID(isa, reason) ((__u32)(isa) << 16 | EXIT_REASON(reason))
 #define EXIT_WRITES          0x8000
+#define EXIT_PLAIN(id)       ((id)&0x38fff) /* without its place */
+#define EXIT_PLACE(id)       ((id) >> 18 << 3 | ((id) >> 12 & 7))
+#define EXIT_AT(id, place)   (EXIT_PLAIN(id) | ((place)&7) << 12 | (place) >> 3 << 18)
+#define EXIT_VMX_IO          EXIT_ID(EXIT_VMX, 30)
+#define EXIT_SVM_IO          EXIT_ID(EXIT_SVM, 0x7b)
+#define EXIT_VMX_RDMSR       EXIT_ID(EXIT_VMX, 31)
+#define EXIT_VMX_WRMSR       EXIT_ID(EXIT_VMX, 32)
 #define EXIT_SVM_MSR         EXIT_ID(EXIT_SVM, 0x7c)
+#define EXIT_PORTS           0x10000
+/* Ranges of registers that guests use: first, how many. The processor's own, those of Hyper-V and
+ * of KVM, and the two that AMD began (arch/x86/include/asm/msr-index.h, hyperv-tlfs.h,
+ * kvm_para.h). */
+#define EXIT_MSRS(RANGE)                                                                           \
+	RANGE(0, 0x2000)                                                                           \
+	RANGE(0x40000000, 0x1000)                                                                  \
+	RANGE(0x4b564d00, 0x100)                                                                   \
+	RANGE(0xc0000000, 0x2000)                                                                  \
+	RANGE(0xc0010000, 0x2000)
 /* The guest waits for an interrupt. */
 #define EXIT_HALTS(id) ((id) == EXIT_ID(EXIT_VMX, 12) || (id) == EXIT_ID(EXIT_SVM, 0x78))
 

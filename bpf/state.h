@@ -109,7 +109,13 @@ struct tick {
 
 /* Work of a virtual CPU while it is out of its guest (vcpu.bpf.h). */
 enum exit_state { EXIT_WORKS, EXIT_HALTED, EXIT_HALTED_ON /* not since the exit */ };
-enum exit_field { EXIT_FIELD_REASON, EXIT_FIELD_ISA, EXIT_FIELD_INFO1, EXIT_FIELDS };
+enum exit_field {
+	EXIT_FIELD_REASON,
+	EXIT_FIELD_ISA,
+	EXIT_FIELD_INFO1,
+	EXIT_FIELD_MSR, /* the last one is kvm_msr's */
+	EXIT_FIELDS
+};
 
 /* State that only the probes read and write. */
 struct probe_state {

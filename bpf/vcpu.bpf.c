@@ -22,8 +22,8 @@ SEC("?tp/kvm/kvm_exit")
 int watch_exit(void *ctx)
 {
 	struct cpu_state *c = target();
+	__u64 now, info;
 	__u32 id;
-	__u64 now;
 
 	if (!is_here(c))
 		return 0;
@@ -31,9 +31,40 @@ int watch_exit(void *ctx)
 	exit_unended(c, now);
 	id = EXIT_ID(field(ctx, EXIT_FIELD_ISA, sizeof(__u32)),
 		     field(ctx, EXIT_FIELD_REASON, sizeof(__u32)));
-	if (id == EXIT_SVM_MSR && field(ctx, EXIT_FIELD_INFO1, sizeof(__u64)))
+	info = field(ctx, EXIT_FIELD_INFO1, sizeof(__u64));
+	if (id == EXIT_SVM_MSR && info)
 		id |= EXIT_WRITES;
+	if (id == EXIT_VMX_IO || id == EXIT_SVM_IO) /* both have the port there */
+		id = EXIT_AT(id, (info >> 16 & 0xffff) + 1);
 	exit_begins(c, id, EXIT_HALTS(id) ? EXIT_HALTED : EXIT_WORKS, now);
+	return 0;
+}
+
+static __always_inline __u32 place_of(__u32 msr)
+{
+	__u32 place = 1;
+
+#define RANGE(first, count)                                                                        \
+	if (msr - (first) < (count))                                                               \
+		return place + msr - (first);                                                      \
+	place += (count);
+	EXIT_MSRS(RANGE)
+#undef RANGE
+	return 0;
+}
+
+/* KVM tells at the begin of its work which register it is. */
+SEC("?tp/kvm/kvm_msr")
+int watch_msr(void *ctx)
+{
+	struct cpu_state *c = target();
+	__u32 id;
+
+	if (!is_here(c) || !c->own.exit.start_ns)
+		return 0;
+	id = EXIT_PLAIN(c->own.exit.id);
+	if (id == EXIT_VMX_RDMSR || id == EXIT_VMX_WRMSR || (id & ~EXIT_WRITES) == EXIT_SVM_MSR)
+		c->own.exit.id = EXIT_AT(id, place_of(field(ctx, EXIT_FIELD_MSR, sizeof(__u32))));
 	return 0;
 }
 

@@ -58,14 +58,15 @@ bool hook_is_kvm(const struct bpf_program *prog)
 int hook_exit_fields(int at[EXIT_FIELDS])
 {
 	static const struct {
-		const char *name;
+		const char *of, *name;
 		uint32_t size;
-	} fields[EXIT_FIELDS] = {[EXIT_FIELD_REASON] = {"exit_reason", 4},
-				 [EXIT_FIELD_ISA] = {"isa", 4},
-				 [EXIT_FIELD_INFO1] = {"info1", 8}};
+	} fields[EXIT_FIELDS] = {[EXIT_FIELD_REASON] = {"kvm/kvm_exit", "exit_reason", 4},
+				 [EXIT_FIELD_ISA] = {"kvm/kvm_exit", "isa", 4},
+				 [EXIT_FIELD_INFO1] = {"kvm/kvm_exit", "info1", 8},
+				 [EXIT_FIELD_MSR] = {"kvm/kvm_msr", "ecx", 4}};
 
 	for (int i = 0; i < EXIT_FIELDS; i++) {
-		at[i] = tracepoint_field("kvm/kvm_exit", fields[i].name, fields[i].size);
+		at[i] = tracepoint_field(fields[i].of, fields[i].name, fields[i].size);
 		if (at[i] < 0)
 			return at[i];
 	}

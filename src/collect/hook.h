@@ -17,7 +17,7 @@ bool hook_is_function(const struct bpf_program *prog);
 bool hook_is_ticker(const struct bpf_program *prog); /* run by hand */
 bool hook_is_kvm(const struct bpf_program *prog);    /* a tracepoint of the module kvm */
 
-/* Writes where the tracepoint kvm_exit has its fields (enum exit_field), in bytes. -errno: this
+/* Writes where the tracepoints of kvm have their fields (enum exit_field), in bytes. -errno: this
  * kernel has none, or not these, or its format cannot be read. */
 int hook_exit_fields(int at[EXIT_FIELDS]);
 

@@ -128,20 +128,74 @@ static char *svm_numbered(uint32_t reason, char *buf, size_t len)
 	return buf;
 }
 
+/* The registers that guests touch most, of arch/x86/include/asm/msr-index.h and apicdef.h. */
+static const char *msr_name(uint32_t msr)
+{
+	switch (msr) {
+	case 0x10:
+		return " TSC";
+	case 0x48:
+		return " SPEC_CTRL";
+	case 0x6e0:
+		return " TSC_DEADLINE";
+	case 0x80b:
+		return " X2APIC_EOI";
+	case 0x830:
+		return " X2APIC_ICR";
+	case 0x838:
+		return " X2APIC_TMICT";
+	case 0xc0000080:
+		return " EFER";
+	default:
+		return "";
+	}
+}
+
+/* False: there is no such place. */
+static bool find_msr(uint32_t place, uint32_t *msr)
+{
+	place--;
+#define RANGE(first, count)                                                                        \
+	if (place < (count)) {                                                                     \
+		*msr = (first) + place;                                                            \
+		return true;                                                                       \
+	}                                                                                          \
+	place -= (count);
+	EXIT_MSRS(RANGE)
+#undef RANGE
+	return false;
+}
+
+/* Writes which port or register it was, where that is known. */
+static void place_name(uint32_t id, char *buf, size_t len)
+{
+	uint32_t plain = EXIT_PLAIN(id), place = EXIT_PLACE(id), msr;
+	bool io = plain == EXIT_VMX_IO || plain == EXIT_SVM_IO;
+	bool of_msr = plain == EXIT_VMX_RDMSR || plain == EXIT_VMX_WRMSR ||
+		      (plain & ~(uint32_t)EXIT_WRITES) == EXIT_SVM_MSR;
+
+	*buf = '\0';
+	if (io && place && place <= EXIT_PORTS)
+		snprintf(buf, len, " 0x%x", place - 1);
+	else if (of_msr && place && find_msr(place, &msr))
+		snprintf(buf, len, " 0x%x%s", msr, msr_name(msr));
+}
+
 char *exit_name(uint32_t id, char *buf, size_t len)
 {
 	uint32_t isa = EXIT_ISA(id), reason = EXIT_REASON(id);
-	char text[24];
+	char text[24], place[32];
 	const char *name = isa == EXIT_VMX   ? NAME_IN(vmx, reason)
 			   : isa == EXIT_SVM ? svm_name(reason)
 					     : NULL;
 
-	if (id == (EXIT_SVM_MSR | EXIT_WRITES))
+	place_name(id, place, sizeof(place));
+	if (EXIT_PLAIN(id) == (EXIT_SVM_MSR | EXIT_WRITES))
 		name = "MSR_WRITE";
 	else if (isa == EXIT_SVM && reason < SVM_FIRST)
 		name = svm_numbered(reason, text, sizeof(text));
 	if (name)
-		snprintf(buf, len, "exit %s", name);
+		snprintf(buf, len, "exit %s%s", name, place);
 	else
 		snprintf(buf, len, "exit %s %#x",
 			 isa == EXIT_VMX   ? "VMX"

@@ -8,9 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXIT_NAME 40
+#define EXIT_NAME 48
 
-/* Writes "exit MSR_WRITE", or "exit VMX 0x46" where the reason has no name here. Returns buf. */
+/* Writes "exit MSR_WRITE 0x6e0 TSC_DEADLINE", "exit IO 0x70", or "exit VMX 0x46" where the reason
+ * has no name here. Returns buf. */
 char *exit_name(uint32_t id, char *buf, size_t len);
 
 /* True when the guest may wait for something inside this exit, which nobody tells: in a call of the

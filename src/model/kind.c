@@ -13,7 +13,7 @@
 	static const struct kind kind_##NAME
 #define LEGEND_EDGE 7
 
-KIND(IRQ, 192, 3) = {
+KIND(IRQ, 160, 3) = {
 	.name = "irq",
 	.id = " (irq %u)",
 	.id_alone = "irq %u",
@@ -73,7 +73,7 @@ KIND(THROTTLED, 8, 10) = {
 	.cause = "T09",
 };
 
-KIND(EXIT, 48, 12) = {
+KIND(EXIT, 80, 12) = {
 	.name = "exit",
 	.noun = "%s",
 	.cause = "H21",
