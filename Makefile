@@ -133,9 +133,13 @@ $(O)/culprit.bpf.o: $(BPF_OBJ) $(PARTS_FILE)
 	$(call say,LINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $(filter %.o,$^)
 
-$(O)/culprit.skel.h: $(O)/culprit.bpf.o
+# The object in it is packed.
+PACK	= gzip -9n < $< | od -An -v -tu1 > $@.octets && \
+	LC_ALL=C awk -f tools/skeleton.awk $@.octets $@.new > $@ && rm $@.octets $@.new
+$(O)/culprit.skel.h: $(O)/culprit.bpf.o tools/skeleton.awk
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name culprit_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name culprit_bpf > $@.new
+	$(Q)$(PACK)
 
 # The same compiled to add up: probes.c opens it by the other's skeleton, so they differ in nothing
 # but code.
@@ -156,7 +160,7 @@ $(O)/sums.skel.h: $(O)/sums.bpf.o $(O)/culprit.skel.h
 	$(Q)$(BPFTOOL) gen skeleton $< name sums_bpf > $@.new
 	$(Q)$(SKEL_LAYOUT) $(O)/culprit.skel.h > $@.layout
 	$(Q)$(SKEL_LAYOUT) $@.new | cmp - $@.layout
-	$(Q)mv $@.new $@
+	$(Q)$(PACK)
 
 # ---- the user side ----
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
@@ -227,6 +231,10 @@ HOT	:= base/hist model/join model/nest model/nest_names model/nest_stack model/s
 	model/slices model/source model/summary recording/batch recording/codec_state \
 	recording/decoder recording/events recording/fill
 $(HOT:%=$(O)/src/%.o): OPTIMIZE := -O3
+# The static file is copied about, and this is its largest part that does nothing often.
+ifneq ($(STATIC),)
+$(O)/src/render/%.o: OPTIMIZE := -Os
+endif
 
 # The commit that `culprit version` names. Nothing else is built again when it changes, and nothing
 # at all to install what was built.

@@ -20,6 +20,7 @@
 #include "collect/owners.h"
 #include "collect/programs.h"
 #include "collect/states.h"
+#include "collect/unpack.h"
 #include "culprit.skel.h"
 #include "sums.skel.h"
 
@@ -57,6 +58,22 @@ static void miss(struct probes *p, const char *name)
 		p->missing[p->nmissing++] = strdup(name);
 }
 
+/* Opens the programs, or those that add up, of the same layout. NULL with errno set. */
+static struct culprit_bpf *open_programs(bool sums, const struct bpf_object_open_opts *opts)
+{
+	struct culprit_bpf *skel = calloc(1, sizeof(*skel));
+	int err = skel ? culprit_bpf__create_skeleton(skel) : -ENOMEM;
+
+	if (!err && sums)
+		skel->skeleton->data = (void *)sums_bpf__elf_bytes(&skel->skeleton->data_sz);
+	err = err ? err : unpack_open(skel->skeleton, opts);
+	if (!err)
+		return skel;
+	culprit_bpf__destroy(skel);
+	errno = -err;
+	return NULL;
+}
+
 int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state), void *ctx)
 {
 	struct culprit_bpf *skel;
@@ -66,7 +83,7 @@ int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state
 
 	if (err)
 		return err;
-	skel = culprit_bpf__open();
+	skel = open_programs(false, NULL);
 	bpf_object__for_each_program(prog, skel ? skel->obj : NULL)
 	{
 		if (irq_vectors_replace(hook_place(prog)) || hook_is_ticker(prog))
@@ -188,22 +205,6 @@ static void choose_threads(struct probes *p, const struct kernel *k)
 	p->skel->rodata->watch_in_groups = w->unit[0] || w->cgroup[0];
 }
 
-/* Opens the programs that add up, which have the layout of the others. NULL with errno set. */
-static struct culprit_bpf *open_sums(const struct bpf_object_open_opts *opts)
-{
-	struct culprit_bpf *skel = calloc(1, sizeof(*skel));
-	int err = skel ? culprit_bpf__create_skeleton(skel) : -ENOMEM;
-
-	if (!err)
-		skel->skeleton->data = (void *)sums_bpf__elf_bytes(&skel->skeleton->data_sz);
-	err = err ? err : bpf_object__open_skeleton(skel->skeleton, opts);
-	if (!err)
-		return skel;
-	culprit_bpf__destroy(skel);
-	errno = -err;
-	return NULL;
-}
-
 static int load_for(struct probes *p, const struct kernel *k)
 {
 	uint16_t slot = 0;
@@ -215,8 +216,7 @@ static int load_for(struct probes *p, const struct kernel *k)
 	 * capability; given a file it looks in that alone. */
 	if (!host_is_admin())
 		opts.btf_custom_path = KERNEL_TYPES;
-	p->skel = p->wanted.watched && p->wanted.watched->sums ? open_sums(&opts)
-							       : culprit_bpf__open_opts(&opts);
+	p->skel = open_programs(p->wanted.watched && p->wanted.watched->sums, &opts);
 	if (!p->skel || use_memory(p) || use_sums(p))
 		return -errno;
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
