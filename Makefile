@@ -457,7 +457,7 @@ lab: $(O)/.setup-check $(O)/.setup-lab ## test in Debian's kernels under QEMU; K
 	$(Q)$(MAKE) --no-print-directory all lab-guest
 	$(if $(KERNELS),$(if $(findstring :arm64,$(KERNELS)),$(MAKE_ARM64)),$(MAKE_ARM64))
 	$(Q)BUILD=$(O) flock /tmp tools/lab table $(KERNELS)
-	$(Q)LONG=1 tests/check $(O) vm
+	$(Q)LONG=1 tests/check $(O) vm tests/package/40-static.t
 
 check-roots: ## build and test in clean Debians, gcc and clang (root); SUITES="trixie sid"
 	$(Q)tools/setup debootstrap git python3
@@ -474,10 +474,11 @@ check-browser: $(O)/.setup-check ## install Chromium (100 MB), and look at the H
 	$(Q)tests/check $(O) browser
 
 check-package: $(O)/.setup-check ## make all packages of the commit, and look into them (root)
-	$(Q)tools/setup debhelper fakeroot rpm lintian skopeo python3-yaml
+	$(Q)tools/setup debhelper debootstrap fakeroot rpm lintian skopeo python3-yaml
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool $(O)/kubernetes
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)tests/check $(O) tests/package/10-packages.t tests/package/20-deploy.t
+	$(Q)tests/check $(O) tests/package/10-packages.t tests/package/15-clean-root.t \
+		tests/package/20-deploy.t
 
 check-cross: $(O)/.setup-check ## build for arm64 and riscv64, read recordings there (emulated)
 	$(Q)tools/setup gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu qemu-user \
@@ -589,12 +590,19 @@ install: all $(O)/doc/.made ## program, man pages and completion, into DESTDIR a
 	install -D -m 644 $(O)/doc/_culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 	install -D -m 644 src/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
 
-# The source of the commit, not the files that lie here; the same commit gives the same bytes.
+# The source of the commit, not the files that lie here; the same commit gives the same bytes. Its
+# specification of an RPM has the version, which rpmbuild wants to find there.
 DIST	:= $(O)/culprit-$(VERSION).tar.gz
+SPEC	:= tools/package/culprit.spec
 dist: ## the commit's source as build/culprit-VERSION.tar.gz
 	$(call say,DIST,$(DIST))
-	$(Q)mkdir -p $(O)
-	$(Q)git archive --prefix=culprit-$(VERSION)/ HEAD | gzip -9n > $(DIST)
+	$(Q)mkdir -p $(O)/dist
+	$(Q)git show HEAD:$(SPEC) | sed "s/@SOURCE@/$(VERSION)/; \
+		s/@VERSION@/$$(tools/package/version $(VERSION))/" > $(O)/dist/$(notdir $(SPEC))
+	$(Q)chmod 644 $(O)/dist/$(notdir $(SPEC))
+	$(Q)git archive --prefix=culprit-$(VERSION)/$(dir $(SPEC)) \
+		--add-file=$(O)/dist/$(notdir $(SPEC)) --prefix=culprit-$(VERSION)/ HEAD | \
+		gzip -9n > $(DIST)
 
 deb: dist ## a Debian package of the commit, as build/culprit_VERSION_ARCH.deb
 	$(Q)tools/setup $(PACKAGES) debhelper fakeroot

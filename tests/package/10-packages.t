@@ -23,9 +23,9 @@ def run(*words, **options):
     return subprocess.run(words, capture_output=True, text=True, **options)
 
 
-def make(*words):
-    r = run("make", "-C", ROOT, "--no-print-directory", f"O={os.path.relpath(BUILD, ROOT)}", *words)
-    ok(r.returncode == 0, f"make {' '.join(words)}", r.stdout[-2000:], r.stderr[-2000:])
+def make(*words, place=BUILD, again=""):
+    r = run("make", "-C", ROOT, "--no-print-directory", f"O={os.path.relpath(place, ROOT)}", *words)
+    ok(r.returncode == 0, f"make {' '.join(words)}{again}", r.stdout[-2000:], r.stderr[-2000:])
     return r.stdout.split()[-1] if r.stdout.split() else ""
 
 
@@ -46,6 +46,12 @@ PARTS = {"/usr/bin/culprit", "/usr/include/culprit.h", "/usr/share/man/man1/culp
          "/usr/share/fish/vendor_completions.d/culprit.fish",
          "/usr/share/zsh/site-functions/_culprit"}
 COMMIT = run("git", "-C", ROOT, "rev-parse", "HEAD").stdout.strip()
+PACKAGE = run(os.path.join(ROOT, "tools/package/version"), VERSION).stdout.strip()
+UNITS = {f"/usr/lib/systemd/system/culprit-{u}" for u in ("record.service", "record.timer",
+                                                          "watch.service")}
+SHARED = {"/usr/share/culprit/" + f for f in (
+    "grafana/culprit.json", "prometheus/rules.yml", "kubernetes/daemonset.yaml",
+    "kubernetes/job.yaml", "fleet/duckdb.sql", "fleet/clickhouse.sql", "fleet/questions.sql")}
 
 
 def is_of_this_commit(program, what):
@@ -63,12 +69,34 @@ is_(digest(tarball), first, "the tarball of a commit has the same bytes each tim
 with tarfile.open(tarball) as t:
     is_({n.split("/")[0] for n in t.getnames()}, {f"culprit-{VERSION}"}, "in a folder of its own")
 
+# ---- the version of packages, in a repository of its own ----
+work = f"{place}/versions"
+shutil.copytree(os.path.join(ROOT, "tools/package"), f"{work}/tools/package")
+
+
+def commit(at, tag=None):
+    """The package's version of a new commit at a time, with a tag."""
+    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a",
+           "GIT_COMMITTER_EMAIL": "a@b", "GIT_COMMITTER_DATE": at, "GIT_AUTHOR_DATE": at}
+    for words in ("init", "-q"), ("commit", "-q", "--allow-empty", "-m", at), ("tag", tag):
+        if words[-1]:
+            run("git", "-C", work, *words, env={**os.environ, **who})
+    return run(f"{work}/tools/package/version", "0.7").stdout.strip()
+
+
+rising = [commit("2026-03-01T10:00:00Z"), commit("2026-03-01T12:00:00+01:00"),
+          commit("2026-03-02T10:00:00Z"), commit("2026-03-03T10:00:00Z", "v0.7")]
+is_((rising[3], [v[:20] for v in rising[:2]]),
+    ("0.7", ["0.7~20260301100000.", "0.7~20260301110000."]), "versions: of commits, and a release")
+is_([run("dpkg", "--compare-versions", a, "lt", b).returncode
+     for a, b in zip(rising, rising[1:])], [0] * 3, "versions: each package is an upgrade")
+
 # ---- Debian ----
 deb = make("deb")
 listed = run("dpkg-deb", "-c", deb).stdout.splitlines()
-UNITS = {f"/usr/lib/systemd/system/culprit-{u}" for u in ("record.service", "record.timer",
-                                                          "watch.service")}
-is_(sorted((PARTS | UNITS) - names(line.split()[5] for line in listed)), [], "deb: all parts")
+is_(run("dpkg-deb", "-f", deb, "Version").stdout.strip(), PACKAGE, "deb: its version")
+is_(sorted((PARTS | UNITS | SHARED) - names(line.split()[5] for line in listed)), [],
+    "deb: all parts")
 is_([line for line in listed if not re.match(r"\S+ root/root ", line)], [], "deb: all are root's")
 run("dpkg-deb", "-x", deb, f"{place}/deb")
 is_of_this_commit(f"{place}/deb/usr/bin/culprit", "deb")
@@ -81,9 +109,15 @@ else:
 
 # ---- RPM ----
 rpm = make("rpm")
-is_(sorted(PARTS - names(run("rpm", "-qpl", rpm).stdout.split())), [], "rpm: all parts")
+is_(sorted((PARTS | UNITS | SHARED) - names(run("rpm", "-qpl", rpm).stdout.split())), [],
+    "rpm: all parts")
 is_(run("rpm", "-qp", "--qf", "%{VERSION} %{LICENSE}", rpm).stdout,
-    f"{VERSION} GPL-2.0-or-later AND MIT", "rpm: version and licence")
+    f"{PACKAGE} GPL-2.0-or-later AND MIT", "rpm: version and licence")
+tree = f"{place}/rpm"
+os.mkdir(tree)
+r = run("rpmbuild", "-ts", "--define", f"_topdir {tree}", tarball)
+ok(r.returncode == 0 and glob.glob(f"{tree}/SRPMS/culprit-{PACKAGE}-*.src.rpm"),
+   "rpm: the tarball alone is what rpmbuild wants", r.stderr)
 
 # ---- the image, and the static file in it ----
 image = make("image")
@@ -98,8 +132,14 @@ with open(f"{place}/image/blobs/sha256/{manifest}", encoding="utf-8") as f:
 root = f"{place}/root"
 with tarfile.open(f"{place}/image/blobs/sha256/{layer}") as t:
     t.extractall(root)
-is_([os.path.relpath(os.path.join(d, f), root) for d, _, files in os.walk(root) for f in files],
-    ["usr/bin/culprit"], "image: it holds the program alone")
+DOC = "usr/share/doc/culprit/"
+inside = [os.path.relpath(os.path.join(d, f), root) for d, _, files in os.walk(root) for f in files]
+is_([f for f in inside if not f.startswith(DOC)], ["usr/bin/culprit"],
+    "image: it holds the program alone")
+LINKED = "libbpf-dev", "libc6-dev", "libelf-dev", "libprotobuf-c-dev", "libzstd-dev", "zlib1g-dev"
+is_(sorted(f for f in inside if f.startswith(DOC)),
+    sorted([DOC + "LICENSE", *(f"{DOC}{name}.copyright" for name in LINKED)]),
+    "image: and the licences of all that is linked in it")
 ok(os.path.getsize(f"{root}/usr/bin/culprit") <= 5_000_000, "image: 5 MB at most",
    os.path.getsize(f"{root}/usr/bin/culprit"))
 if os.geteuid() == 0:
@@ -119,5 +159,15 @@ if shutil.which("skopeo"):
        r.stderr)
 else:
     skip("image: skopeo reads it", "skopeo is not installed")
+
+# ---- once more, in another directory ----
+other = os.path.join(BUILD, "again")
+shutil.rmtree(other, ignore_errors=True)
+os.mkdir(other)
+for kind, first in ("deb", deb), ("rpm", rpm), ("image", image):
+    second = make(kind, place=other, again=" in another directory")
+    is_((os.path.basename(second), second != first and digest(second)),
+        (os.path.basename(first), digest(first)), f"{kind}: has the same bytes")
+shutil.rmtree(other)
 shutil.rmtree(place)
 done()
