@@ -528,6 +528,7 @@ check-all: ## all tests, also in clean Debians and all kernels, pokes, fuzzing (
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-readers
 	-$(Q)tools/setup linux-perf bpftrace libbpf-tools trace-cmd
 	$(Q)$(MAKE) --no-print-directory all $(O)/bench $(O)/noise $(O)/lab_guest \
 		$(O)/golden_machines

@@ -17,6 +17,7 @@
 #include "collect/sampler.h"
 #include "collect/counter.h"
 #include "bench.skel.h"
+#include "fleet.h"
 #include "pair.h"
 #include "recording.h"
 #include "scale.h"
@@ -261,6 +262,14 @@ int main(int argc, char **argv)
 		return bench_recording(argv[2], strtoull(argv[3], NULL, 10),
 				       argc > 4 ? atoi(argv[4]) : 4,
 				       argc > 5 ? atoi(argv[5]) : RECORDING_THREADS)
+			       ? 1
+			       : 0;
+	if (argc > 6 && !strcmp(argv[1], "fleet"))
+		return bench_fleet(argv[2],
+				   &(struct fleet_size){.hosts = strtoul(argv[3], NULL, 10),
+							.hours = strtoul(argv[4], NULL, 10),
+							.rate = strtod(argv[5], NULL)},
+				   argv + 6, argc - 6)
 			       ? 1
 			       : 0;
 	if (argc > 3 && !strcmp(argv[1], "scale"))

@@ -4,6 +4,7 @@
 package chdb is there also by ClickHouse's engine, which must say the same."""
 import datetime
 import decimal
+import json
 import os
 import re
 import shutil
@@ -82,7 +83,7 @@ con.sql("COPY (SELECT * REPLACE (CAST(NULL AS BIGINT) AS cpu, 77 AS tid, CAST(NU
 # ---- the questions ----
 with open(os.path.join(FLEET, "questions.sql"), encoding="utf-8") as f:
     parts = re.split(r"^-- (\d+)\. ", f.read(), flags=re.M)[1:]
-questions = {int(n): re.sub(r"\A.*?^(?=SELECT)", "", sql, flags=re.M | re.S).strip()
+questions = {int(n): re.sub(r"\A.*?^(?=SELECT|WITH)", "", sql, flags=re.M | re.S).strip()
              for n, sql in zip(parts[::2], parts[1::2])}
 is_(sorted(questions), list(range(1, 11)), "there are ten questions")
 with open(os.path.join(FLEET, "duckdb.sql"), encoding="utf-8") as f:
@@ -95,9 +96,12 @@ def plain(value):
     return value.strftime("%F %T") if isinstance(value, datetime.datetime) else value
 
 
-said = {}
-for number, sql in questions.items():
-    said[number] = [tuple(map(plain, row)) for row in con.sql(sql).fetchall()]
+def answers():
+    return {number: [tuple(map(plain, row)) for row in con.sql(sql).fetchall()]
+            for number, sql in questions.items()}
+
+
+said = answers()
 
 QUIET, STORM, STOLEN = 50 * 2000 + 1600, 10**8, 600000  # ns; the first and last in each minute
 is_(said[1][:2], [("h05", round(100 * (36 * QUIET + STORM) / (36 * MINUTE), 4), 1e5, 36 * 52 + 1),
@@ -129,25 +133,66 @@ is_(said[9], [("6.12", 5, round(3600e9 / (5 * 36 * MINUTE), 3)),
 is_(said[10][0], ("h02", round(100 * 2 * QUIET / (2 * QUIET + STOLEN), 2),
                   round(100 * STOLEN / (2 * QUIET + STOLEN), 2), 0.0), "10: what has no name")
 
+
 # ---- ClickHouse ----
-if not chdb:
-    skip("ClickHouse says the same", "the Python package chdb is not there")
-else:
-    import json
-    session = chdb.session.Session(path=where + "/chdb")
+def clickhouse(directory):
+    """The questions' answers."""
+    session = chdb.session.Session(path=directory + "/chdb")  # one at a time
     with open(os.path.join(FLEET, "clickhouse.sql"), encoding="utf-8") as f:
         for statement in re.sub(r"^--.*$", "", f.read(), flags=re.M).split(";")[:-1]:
-            session.query(statement.replace("'minutes/", f"'{where}/minutes/"))
-    differ = {}
-    for number, sql in questions.items():
-        answer = str(session.query(sql.rstrip(";") + " SETTINGS output_format_json_quote_64bit_"
-                                   "integers = 0", "JSONCompactEachRow"))
-        got = [tuple(map(plain, json.loads(t))) for t in answer.splitlines()]
-        want = [tuple(float(v) if isinstance(v, int) else v for v in row)
-                for row in said[number]]
-        if [tuple(float(v) if isinstance(v, int) else v for v in row) for row in got] != want:
-            differ[number] = got[:2], want[:2]
-    ok(not differ, "ClickHouse says the same", *differ.items())
+            session.query(statement.replace("'minutes/", f"'{directory}/minutes/"))
+    answers = {number: str(session.query(
+        sql.rstrip(";") + " SETTINGS output_format_json_quote_64bit_integers = 0",
+        "JSONCompactEachRow")).splitlines() for number, sql in questions.items()}
+    session.close()
+    return {n: [tuple(map(plain, json.loads(t))) for t in rows] for n, rows in answers.items()}
+
+
+def numbers(rows):
+    return [tuple(float(v) if isinstance(v, int) else v for v in row) for row in rows]
+
+
+def same(directory, said, what):
+    if not chdb:
+        skip(what, "the Python package chdb is not there (make check-all installs it)")
+        return
+    differ = {n: (got[:2], said[n][:2]) for n, got in clickhouse(directory).items()
+              if numbers(got) != numbers(said[n])}
+    ok(not differ, what, *differ.items())
+
+
+same(where, said, "ClickHouse says the same")
+
+
+# ---- fleets made of the hiccups of real recordings ----
+def fleet(name, hosts, hours, rate, *recordings):
+    """Where it is; the hiccups that it was made of."""
+    directory = os.path.join(where, name)
+    os.mkdir(directory)
+    r = subprocess.run([lib.helper("bench"), "fleet", directory, str(hosts), str(hours), str(rate),
+                        *(os.path.join(lib.ROOT, "tests/fixtures/recordings/1.0", name + ".rec")
+                          for name in recordings)], capture_output=True, text=True)
+    is_((r.returncode, r.stderr), (0, ""), f"{name}: the fleet is made")
+    return directory, int(r.stdout)
+
+
+directory, made = fleet("peers", 50, 2, 1, "real")
+os.chdir(directory)
+with open(os.path.join(FLEET, "duckdb.sql"), encoding="utf-8") as f:
+    con.sql(f.read())
+said = answers()
+is_(con.sql("SELECT sum(hiccups), count(DISTINCT host), sum(observed_ns) FROM measured").fetchall(),
+    [(made, 50, 50 * 2 * 2 * 60 * MINUTE)], "peers: the minutes have all hiccups, and the time")
+is_(con.sql("SELECT sum(lost_ns) FROM measured").fetchall(),
+    con.sql("SELECT sum(net_ns) FROM sources").fetchall(), "peers: and each ns has its source")
+is_({row[0] for row in said[4]}, {"host-0050"}, "peers: the one that has more of a source is found")
+is_(len(said[3]), 2 * len({row[1:4] for row in said[3]}), "peers: each source has both kernels")
+same(directory, said, "peers: ClickHouse says the same")
+directory, made = fleet("days", 2, 24, 3, "real", "arm64")
+sizes = [os.path.getsize(os.path.join(at, name))
+         for at, _, files in os.walk(directory) for name in files]
+ok(len(sizes) == 2 and max(sizes) <= 5_000_000,
+   "days: a host's day of three hiccups a second and CPU has 5 MB at most", sizes)
 
 os.chdir("/")
 shutil.rmtree(where)

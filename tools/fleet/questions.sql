@@ -9,60 +9,64 @@ FROM measured GROUP BY host
 ORDER BY 1.0 * sum(lost_ns) / sum(observed_ns) DESC, host LIMIT 20;
 
 -- 2. What costs most?
-SELECT kind, name, function, cause, sum(net_ns) / 1e6 AS lost_ms, max(max_ns) / 1000 AS worst_us,
-       count(DISTINCT host) AS hosts
-FROM costs GROUP BY kind, name, function, cause
+SELECT kind, name, function, cause, sum(net) / 1e6 AS lost_ms, max(longest) / 1000 AS worst_us,
+       count(*) AS hosts
+FROM (SELECT host, kind, name, function, cause, sum(net_ns) AS net, max(max_ns) AS longest
+      FROM sources GROUP BY host, kind, name, function, cause) AS h
+GROUP BY kind, name, function, cause
 ORDER BY lost_ms DESC, kind, name, function LIMIT 20;
 
 -- 3. What costs more since the kernel changed? In ns of each second that a CPU was measured.
 SELECT c.kernel AS kernel, c.kind AS kind, c.name AS name, c.function AS function,
        round(1e9 * c.net / m.observed, 1) AS ns_per_s
 FROM (SELECT kernel, kind, name, function, sum(net_ns) AS net
-      FROM costs GROUP BY kernel, kind, name, function) AS c
+      FROM sources GROUP BY kernel, kind, name, function) AS c
 JOIN (SELECT kernel, sum(observed_ns) AS observed FROM measured GROUP BY kernel) AS m
   ON c.kernel = m.kernel
 ORDER BY kind, name, function, kernel;
 
 -- 4. Which hosts differ from their peers? A source costs three times what it costs on the median
 -- host, where one without it counts with 0, and more than 1 us in each second.
-SELECT e.host AS host, e.kind AS kind, e.name AS name, e.function AS function,
-       round(e.ns_per_s, 1) AS host_ns_per_s, round(p.usual, 1) AS usual_ns_per_s
-FROM (SELECT c.host AS host, c.kind AS kind, c.name AS name, c.function AS function,
-             1e9 * c.net / m.observed AS ns_per_s
-      FROM (SELECT host, kind, name, function, sum(net_ns) AS net
-            FROM costs GROUP BY host, kind, name, function) AS c
-      JOIN (SELECT host, sum(observed_ns) AS observed FROM measured GROUP BY host) AS m
-        ON c.host = m.host) AS e
-JOIN (SELECT s.kind AS kind, s.name AS name, s.function AS function,
-             median(1e9 * coalesce(c.net, 0) / m.observed) AS usual
-      FROM (SELECT DISTINCT kind, name, function FROM costs) AS s
-      CROSS JOIN (SELECT host, sum(observed_ns) AS observed FROM measured GROUP BY host) AS m
-      LEFT JOIN (SELECT host, kind, name, function, sum(net_ns) AS net
-                 FROM costs GROUP BY host, kind, name, function) AS c
-        ON c.host = m.host AND c.kind = s.kind AND c.name = s.name AND c.function = s.function
-      GROUP BY s.kind, s.name, s.function) AS p
-  ON e.kind = p.kind AND e.name = p.name AND e.function = p.function
-WHERE e.ns_per_s > 3 * p.usual AND e.ns_per_s > 1000
+WITH
+  observed AS (SELECT host, sum(observed_ns) AS ns FROM measured GROUP BY host),
+  spent AS (SELECT host, kind, name, function, sum(net_ns) AS net
+            FROM sources GROUP BY host, kind, name, function),
+  peers AS (SELECT s.kind AS kind, s.name AS name, s.function AS function,
+                   median(1e9 * coalesce(c.net, 0) / o.ns) AS usual
+            FROM (SELECT DISTINCT kind, name, function FROM spent) AS s
+            CROSS JOIN observed AS o
+            LEFT JOIN spent AS c ON c.host = o.host AND c.kind = s.kind AND c.name = s.name
+                                 AND c.function = s.function
+            GROUP BY s.kind, s.name, s.function)
+SELECT c.host AS host, c.kind AS kind, c.name AS name, c.function AS function,
+       round(1e9 * c.net / o.ns, 1) AS host_ns_per_s, round(p.usual, 1) AS usual_ns_per_s
+FROM spent AS c
+JOIN observed AS o ON o.host = c.host
+JOIN peers AS p ON p.kind = c.kind AND p.name = c.name AND p.function = c.function
+WHERE 1e9 * c.net / o.ns > 3 * p.usual AND 1e9 * c.net / o.ns > 1000
 ORDER BY host_ns_per_s DESC, host, kind, name, function LIMIT 50;
 
 -- 5. Which sources are new? Seen on the last day, and on no day before.
-SELECT kind, name, function, cause, count(DISTINCT host) AS hosts, sum(net_ns) / 1e6 AS lost_ms
-FROM costs
+SELECT kind, name, function, cause, count(*) AS hosts, sum(net) / 1e6 AS lost_ms
+FROM (SELECT host, kind, name, function, cause, sum(net_ns) AS net, min(day) AS since
+      FROM sources GROUP BY host, kind, name, function, cause) AS h
 GROUP BY kind, name, function, cause
-HAVING min(day) = (SELECT max(day) FROM costs) AND min(day) > (SELECT min(day) FROM costs)
+HAVING min(since) = (SELECT max(day) FROM measured) AND min(since) > (SELECT min(day) FROM measured)
 ORDER BY lost_ms DESC, kind, name, function;
 
 -- 6. The longest hiccup of each host: in which minute, and the source that took most at once in
 -- that minute of that CPU. What was in the hiccup itself tells -f parquet.
-SELECT w.host AS host, w.max_ns / 1000 AS worst_us, w.cpu AS cpu, w.minute AS minute,
-       c.kind AS kind, c.name AS name, c.function AS function, c.max_ns / 1000 AS most_us
-FROM (SELECT *, row_number() OVER (PARTITION BY host ORDER BY max_ns DESC, minute, cpu) AS place
-      FROM measured) AS w
-JOIN (SELECT *, row_number() OVER (PARTITION BY host, cpu, minute
-                                   ORDER BY max_ns DESC, kind, name, function) AS place
-      FROM costs) AS c
-  ON c.host = w.host AND c.cpu = w.cpu AND c.minute = w.minute
-WHERE w.place = 1 AND c.place = 1
+SELECT host, worst / 1000 AS worst_us, cpu, minute, kind, name, function, most / 1000 AS most_us
+FROM (SELECT w.host AS host, w.max_ns AS worst, w.cpu AS cpu, w.minute AS minute, c.kind AS kind,
+             coalesce(c.name, '') AS name, coalesce(c.function, '') AS function, c.max_ns AS most,
+             row_number() OVER (PARTITION BY w.host ORDER BY c.max_ns DESC, c.kind,
+                                coalesce(c.name, ''), coalesce(c.function, '')) AS place
+      FROM (SELECT *, row_number() OVER (PARTITION BY host
+                                         ORDER BY max_ns DESC, minute, cpu) AS place
+            FROM measured) AS w
+      JOIN costs AS c ON c.host = w.host AND c.cpu = w.cpu AND c.minute = w.minute
+      WHERE w.place = 1) AS x
+WHERE place = 1
 ORDER BY worst_us DESC, host LIMIT 50;
 
 -- 7. At which hour of the day (UTC) is time lost?
@@ -93,4 +97,4 @@ SELECT host, round(100.0 * sum(CASE WHEN kind IN ('edge', 'outside', 'lost') THE
          AS outside_percent,
        round(100.0 * sum(CASE WHEN kind = 'lost' THEN net_ns ELSE 0 END) / sum(net_ns), 2)
          AS not_recorded_percent
-FROM costs GROUP BY host ORDER BY named_percent, host;
+FROM sources GROUP BY host ORDER BY named_percent, host;
