@@ -3,6 +3,8 @@
 """What builds and runs the tests, on false ones: tests/check counts what each says and never calls
 a red run green, tools/flake adds up."""
 import fcntl
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
@@ -254,6 +256,16 @@ try:
     ok(compiled("WERROR=1", "TRIED=" + "".join(untried)).count("-Werror") == 2,
        "with those that were they are, on both sides")
     ok("-Werror" not in (said := compiled()), "in a user's make they never are", said)
+
+    # ---- a guest whose emulator has lost a timer is known ----
+    loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
+    lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", loader))
+    loader.exec_module(lab)
+    late = "[  716.856730] rcu: \tPossible timer handling issue on cpu=%d timer-softirq=%d\n"
+    for console, cpu in (("", None), (late % (4, 3), None),
+                         (late % (4, 3) + late % (4, 5), None), (late % (4, 3) + late % (5, 3), None),
+                         (late % (4, 5) + "[  779.9] rcu: stalls\n" + late % (4, 5), 4)):
+        ok(lab.without_timer(console) == cpu, f"lab: the timer that is lost is CPU {cpu}'s", console)
 
     # ---- check-all: each stage, also after one that fails ----
     fake("flock", 'shift; exec "$@"')
