@@ -263,9 +263,11 @@ try:
     loader.exec_module(lab)
     late = "[  716.856730] rcu: \tPossible timer handling issue on cpu=%d timer-softirq=%d\n"
     for console, cpu in (("", None), (late % (4, 3), None),
-                         (late % (4, 3) + late % (4, 5), None), (late % (4, 3) + late % (5, 3), None),
+                         (late % (4, 3) + late % (4, 5), None),
+                         (late % (4, 3) + late % (5, 3), None),
                          (late % (4, 5) + "[  779.9] rcu: stalls\n" + late % (4, 5), 4)):
-        ok(lab.without_timer(console) == cpu, f"lab: the timer that is lost is CPU {cpu}'s", console)
+        ok(lab.without_timer(console) == cpu, f"lab: the timer that is lost is CPU {cpu}'s",
+           console)
 
     # ---- check-all: each stage, also after one that fails ----
     fake("flock", 'shift; exec "$@"')
