@@ -322,7 +322,7 @@ const char *report_part_name(const struct view *v, const struct report_part *p,
 	}
 	if (p->more)
 		snprintf(buf, REPORT_WHO, "%u more", p->more);
-	else if (p->kind == SOURCE_OUTSIDE && v->run.rest[0])
+	else if (p->kind == SOURCE_OUTSIDE && v->run.traced && v->run.rest[0])
 		snprintf(buf, REPORT_WHO, REPORT_NAME "%s" REPORT_END,
 			 escape_text(v->run.rest, sizeof(v->run.rest), rest, sizeof(rest)));
 	else

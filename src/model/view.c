@@ -257,6 +257,8 @@ double view_lost(const struct view *v, uint32_t index)
 
 const char *view_rest(const struct view *v)
 {
+	if (!v->run.traced)
+		return word_text(WORD_NOT_TRACED);
 	return v->run.rest[0] ? v->run.rest : "outside the kernel";
 }
 

@@ -305,7 +305,8 @@ void view_isolation(struct view *v, const struct cpus *isolated);
  * losses itself, which may overlap. */
 double view_lost(const struct view *v, uint32_t index);
 
-/* Name of the time that nothing explains, for this kind of hiccups. */
+/* Name of the time that nothing explains, for this kind of hiccups; where nothing was traced
+ * nobody knows whose it is. */
 const char *view_rest(const struct view *v);
 
 /* Removes the lanes from n on, which were not used. */

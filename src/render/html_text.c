@@ -204,7 +204,7 @@ void html_kind(const struct html *h, unsigned kind)
 	else if (kind == SOURCE_LOST)
 		fputs(NOT_RECORDED, h->out);
 	else if (kind == SOURCE_OUTSIDE)
-		html_name(h->out, h->view->run.rest[0] ? h->view->run.rest : "outside the kernel");
+		html_name(h->out, view_rest(h->view));
 	else
 		fputs(source_kind_name((enum source_kind)kind), h->out);
 }

@@ -145,7 +145,8 @@ static void write_shorts(const struct cpu *r, FILE *out)
 /* Name of the time that nothing explains. */
 static const char *rest_of(const struct view *v, char buf[CODE_MAX])
 {
-	return v->run.rest[0] ? markdown_code(v->run.rest, buf, CODE_MAX) : view_rest(v);
+	return v->run.traced && v->run.rest[0] ? markdown_code(v->run.rest, buf, CODE_MAX)
+					       : view_rest(v);
 }
 
 static int write_thread(const struct view *v, const struct cpu *c, FILE *out)
