@@ -13,10 +13,10 @@
 #include "collect/host.h"
 #include "collect/osnoise_tracer.h"
 #include "model/osnoise.h"
+#include "model/own_period.h"
 #include "render/periods.h"
 
-#define ROUNDS    2
-#define PERIOD_NS NSEC_PER_SEC /* osnoise's default */
+#define ROUNDS 2
 
 struct table_of {
 	struct period_line *line;
@@ -98,62 +98,37 @@ static int kernel_turn(struct measure *m, struct table_of *t, unsigned round)
 
 /* ---- culprit's turn ---- */
 
-struct ongoing {
-	struct osnoise_period period;
-	uint64_t end_ns;
-};
-
-static void end_period(struct table_of *t, unsigned round, unsigned cpu, struct ongoing *o,
-		       uint64_t runtime_ns)
-{
-	struct period_line *p = add_line(t, true, round, cpu);
-
-	if (p) {
-		p->period = o->period;
-		p->period.runtime_ns = runtime_ns;
-		p->period.max_noise_ns = o->period.noise_ns;
-	}
-	memset(&o->period, 0, sizeof(o->period));
-	o->end_ns += PERIOD_NS;
-}
-
-static void count_interval(struct osnoise_period *p, const struct interval *i)
-{
-	p->nmi += i->kind == SOURCE_NMI;
-	p->irq += i->kind == SOURCE_IRQ;
-	p->softirq += i->kind == SOURCE_SOFTIRQ;
-	p->thread += i->kind == SOURCE_THREAD;
-}
-
-static void count_hiccup(struct osnoise_period *p, const struct account *a)
-{
-	p->noise_ns += a->duration_ns;
-	p->hw += !a->intervals; /* osnoise's rule */
-	if (a->duration_ns > p->max_single_ns)
-		p->max_single_ns = a->duration_ns;
-}
-
 /* State of our turn: each CPU's period so far. */
 struct turn {
 	const struct live *live;
 	struct table_of *t;
 	unsigned round;
-	struct ongoing *cpu;
+	struct own_period *cpu;
 };
+
+static void note_period(struct turn *turn, uint32_t index, const struct osnoise_period *p)
+{
+	unsigned cpu = turn->live->view->cpu[index].number;
+	struct period_line *line = add_line(turn->t, true, turn->round, cpu);
+
+	if (line)
+		line->period = *p;
+}
+
+static void end_periods(struct turn *turn, uint32_t index, uint64_t now_ns)
+{
+	struct osnoise_period done;
+
+	while (own_period_over(&turn->cpu[index], now_ns, &done))
+		note_period(turn, index, &done);
+}
 
 static void hear(void *ctx, uint32_t index, const struct account *a)
 {
-	const struct turn *turn = ctx;
-	const struct live *l = turn->live;
-	struct ongoing *o = &turn->cpu[index];
-	struct intervals *q = l->engine->intervals(l->run, index);
-	const struct interval *i;
+	struct turn *turn = ctx;
 
-	while (a->start_ns >= o->end_ns)
-		end_period(turn->t, turn->round, l->view->cpu[index].number, o, PERIOD_NS);
-	count_hiccup(&o->period, a);
-	while ((i = intervals_next(q)))
-		count_interval(&o->period, i);
+	end_periods(turn, index, a->start_ns);
+	own_period_add(&turn->cpu[index], &turn->live->view->cpu[index].sources, a);
 }
 
 static int begin(void *ctx)
@@ -165,25 +140,22 @@ static int begin(void *ctx)
 	if (!turn->cpu)
 		return complain("out of memory");
 	for (uint32_t i = 0; i < v->ncpus; i++)
-		turn->cpu[i].end_ns = v->run.started_ns + PERIOD_NS;
+		own_period_begin(&turn->cpu[i], v->run.started_ns);
 	return 0;
 }
 
 static int end(void *ctx)
 {
-	const struct turn *turn = ctx;
+	struct turn *turn = ctx;
 	const struct view *v = turn->live->view;
 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
-		uint64_t end = v->run.started_ns + v->cpu[i].observed_ns;
-		struct ongoing *o = &turn->cpu[i];
-		unsigned cpu = v->cpu[i].number;
+		uint64_t end_ns = v->run.started_ns + v->cpu[i].observed_ns;
+		struct osnoise_period rest;
 
-		while (o->end_ns <= end)
-			end_period(turn->t, turn->round, cpu, o, PERIOD_NS);
-		if (end + PERIOD_NS >
-		    o->end_ns + PERIOD_NS / 20) /* longer than a rest of the last period */
-			end_period(turn->t, turn->round, cpu, o, end + PERIOD_NS - o->end_ns);
+		end_periods(turn, i, end_ns);
+		if (own_period_rest(&turn->cpu[i], end_ns, &rest))
+			note_period(turn, i, &rest);
 	}
 	return EXIT_OK;
 }
@@ -207,7 +179,6 @@ static int our_turn(struct measure *m, const struct host *host, struct table_of 
 	if (!v)
 		return complain("out of memory");
 	v->host = *host;
-	co.intervals = true;
 	turn.live = &live;
 	code = live_run(&live);
 	note_incomplete(t, v->run.incomplete);

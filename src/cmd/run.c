@@ -198,7 +198,6 @@ static int run(struct options *o, struct view *v)
 			    .engine_options = &co,
 			    .view = v,
 			    .output = o->styled.style == STYLE_NONE ? &o->output : NULL,
-			    .spans = o->styled.style == STYLE_OSNOISE,
 			    .limits = &o->limits,
 			    .record_to = o->record,
 			    .force = o->force,
@@ -257,6 +256,10 @@ int cmd_run(int argc, char **argv)
 	} else if (o.styled.json.path && o.styled.style != STYLE_OSLAT) {
 		complain("--style-json is of --style oslat alone: leave it out, or give -f json "
 			 "without --style");
+		code = EXIT_ERROR;
+	} else if (o.styled.style == STYLE_OSNOISE && o.measure.no_trace) {
+		complain("--style osnoise counts interruptions, and --no-trace sees none: leave "
+			 "out one of the two");
 		code = EXIT_ERROR;
 	} else if (measure_check(&o.measure, &v->host) || output_open(&o.output)) {
 		code = EXIT_ERROR;

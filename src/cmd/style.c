@@ -171,16 +171,40 @@ int style_begin(struct styled *s, const struct view *v, FILE *out)
 	s->period = calloc(v->ncpus, sizeof(*s->period));
 	if (!s->period)
 		return complain("out of memory");
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		own_period_begin(&s->period[i], v->run.started_ns);
 	if (s->style == STYLE_OSNOISE)
 		render_period_head(out);
 	return s->raw ? open_raw(s, v) : 0;
 }
 
+/* Writes the periods that were over at this time. */
+static void end_periods(struct styled *s, const struct view *v, uint32_t index, uint64_t now_ns,
+			FILE *out)
+{
+	struct osnoise_period done;
+
+	while (own_period_over(&s->period[index], now_ns, &done))
+		render_period(v, index, &done, out);
+}
+
+static void last_period(struct styled *s, const struct view *v, uint32_t index, FILE *out)
+{
+	uint64_t end_ns = v->run.started_ns + v->cpu[index].observed_ns;
+	struct osnoise_period done;
+
+	end_periods(s, v, index, end_ns, out);
+	if (own_period_rest(&s->period[index], end_ns, &done))
+		render_period(v, index, &done, out);
+}
+
 void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const struct account *a,
 		  FILE *out)
 {
-	if (s->style == STYLE_OSNOISE)
-		render_period(v, index, &s->period[index], a, out);
+	if (s->style == STYLE_OSNOISE) {
+		end_periods(s, v, index, a->start_ns, out);
+		own_period_add(&s->period[index], &v->cpu[index].sources, a);
+	}
 	if (s->raws && s->raws[index].file)
 		write_raw(s, v, &s->raws[index], a);
 }
@@ -191,7 +215,7 @@ int style_end(struct styled *s, const struct view *v, FILE *out)
 
 	if (s->style == STYLE_OSNOISE)
 		for (uint32_t i = 0; i < v->ncpus; i++)
-			render_period(v, i, &s->period[i], NULL, out);
+			last_period(s, v, i, out);
 	else if (s->style != STYLE_NONE && render_style(s->style, v, &s->oslat, out) == -ENOMEM)
 		err = complain("out of memory");
 	for (uint32_t i = 0; s->raws && i < v->ncpus; i++)

@@ -6,15 +6,16 @@
 #include "cmd/measure.h"
 #include "cmd/output.h"
 #include "cmd/rt_file.h"
+#include "model/own_period.h"
 #include "render/styles.h"
 
 struct styled {
 	int style; /* enum style */
 	struct oslat_style oslat;
-	const char *raw;             /* prefix of sysjitter's raw files; NULL: none */
-	bool sort;                   /* the hiccups in them by length */
-	struct raw_file *raws;       /* one for each CPU */
-	struct style_period *period; /* one for each CPU, for osnoise */
+	const char *raw;           /* prefix of sysjitter's raw files; NULL: none */
+	bool sort;                 /* the hiccups in them by length */
+	struct raw_file *raws;     /* one for each CPU */
+	struct own_period *period; /* one for each CPU, for osnoise */
 	uint64_t tsc_khz;
 	struct rt_file json; /* oslat's */
 };

@@ -8,8 +8,6 @@
 
 #include "base/units.h"
 
-#define PERIOD_NS NSEC_PER_SEC /* osnoise's default */
-
 const struct opt_choice style_names[] = {
 	{"culprit", "its own report"},
 	{"osjitter", "a row a CPU, percentiles less the loop's own length"},
@@ -208,55 +206,14 @@ void render_period_head(FILE *out)
 		"%CPU-AVAIL", "MAX-SINGLE", "HW", "NMI", "IRQ", "SIRQ", "THREAD");
 }
 
-static void end_period(const struct view *v, uint32_t index, struct style_period *p,
-		       uint64_t runtime_ns, FILE *out)
+void render_period(const struct view *v, uint32_t index, const struct osnoise_period *p, FILE *out)
 {
+	uint64_t runtime_ns = p->runtime_ns;
+
 	fprintf(out,
 		"%-5u %10" PRIu64 " %10" PRIu64 " %10.5f %10" PRIu64 " %8" PRIu64 " %8" PRIu64
 		" %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
 		v->cpu[index].number, runtime_ns / 1000, p->noise_ns / 1000,
-		runtime_ns ? 100.0 - 100.0 * p->noise_ns / runtime_ns : 0, p->max_ns / 1000, p->hw,
-		p->count[SOURCE_NMI], p->count[SOURCE_IRQ] + p->count[SOURCE_VECTOR],
-		p->count[SOURCE_SOFTIRQ], p->count[SOURCE_THREAD]);
-	*p = (struct style_period){.end_ns = p->end_ns + PERIOD_NS, .left_ns = p->left_ns};
-	p->noise_ns = p->left_ns < PERIOD_NS ? p->left_ns : PERIOD_NS;
-	p->left_ns -= p->noise_ns;
-}
-
-/* True for the next span of an interval that ran several functions, each with a span of its own. */
-static bool same_interval(const struct span *before, const struct span *s, bool same_kind)
-{
-	return same_kind && before->depth == s->depth && before->end_ns == s->start_ns;
-}
-
-void render_period(const struct view *v, uint32_t index, struct style_period *p,
-		   const struct account *a, FILE *out)
-{
-	const struct sources *sources = &v->cpu[index].sources;
-	uint64_t now = a ? a->start_ns : v->run.started_ns + v->cpu[index].observed_ns;
-
-	if (!p->end_ns)
-		p->end_ns = v->run.started_ns + PERIOD_NS;
-	while (now >= p->end_ns)
-		end_period(v, index, p, PERIOD_NS, out);
-	if (!a) { /* the rest of the last period, unless it is next to nothing */
-		if (now + PERIOD_NS > p->end_ns + PERIOD_NS / 20)
-			end_period(v, index, p, now + PERIOD_NS - p->end_ns, out);
-		return;
-	}
-	p->noise_ns += a->duration_ns;
-	if (now + a->duration_ns > p->end_ns) { /* reaches into the next period */
-		p->left_ns = now + a->duration_ns - p->end_ns;
-		p->noise_ns -= p->left_ns;
-	}
-	p->hw += !a->intervals; /* osnoise's rule: no known interval was in it */
-	if (a->duration_ns > p->max_ns)
-		p->max_ns = a->duration_ns;
-	for (uint32_t i = 0; i < a->nspans; i++) {
-		enum source_kind kind = sources->row[a->spans[i].source]->kind;
-
-		p->count[kind] +=
-			!i || !same_interval(&a->spans[i - 1], &a->spans[i],
-					     sources->row[a->spans[i - 1].source]->kind == kind);
-	}
+		runtime_ns ? 100.0 - 100.0 * p->noise_ns / runtime_ns : 0, p->max_single_ns / 1000,
+		p->hw, p->nmi, p->irq, p->softirq, p->thread);
 }

@@ -7,7 +7,7 @@
  *   hiccups    rigtorp/hiccups: a row a CPU
  *   sysjitter  Xilinx-CNS/cns-sysjitter: a column a CPU
  *   oslat      rt-tests: all loops in buckets of 1 us
- *   osnoise    the kernel's tracer: a line a period of 1 s (see struct style_period)
+ *   osnoise    the kernel's tracer: a line a period of 1 s
  *
  * and of the workload sleep those of cyclictest (rt-tests), as with its -q.
  */
@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 #include "base/opt.h"
+#include "model/osnoise.h"
 #include "model/view.h"
 
 enum style {
@@ -73,15 +74,9 @@ struct raw_gap {
 /* Sorts them by length, and writes their lines. */
 void render_raw_sorted(struct raw_gap *gap, size_t n, uint64_t tsc_khz, FILE *out);
 
-/* osnoise's lines, written as hiccups come in order of time on each CPU. */
-struct style_period {
-	uint64_t end_ns, noise_ns, max_ns, hw, count[SOURCE_KINDS];
-	uint64_t left_ns; /* rest of a hiccup that reaches into the next period */
-};
+/* osnoise's heading, and the line of a period (own_period.h) of the CPU with this index. */
 void render_period_head(FILE *out);
-/* Takes a hiccup of the CPU with this index, or NULL at the end of the run. Writes the lines of
- * finished periods. */
-void render_period(const struct view *view, uint32_t index, struct style_period *period,
-		   const struct account *a, FILE *out);
+void render_period(const struct view *view, uint32_t index, const struct osnoise_period *period,
+		   FILE *out);
 
 #endif

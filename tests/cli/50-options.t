@@ -64,6 +64,8 @@ for what, says, *args in (
         ("--force without a recording", "give --record", "run", "--force"),
         ("--style with a format", "leave out --format", "run", "--style", "oslat", "-f", "json"),
         ("--style with --stacks", "leave out --stacks", "run", "--style", "oslat", "--stacks"),
+        ("--style osnoise with --no-trace", "leave out one", "run", "--style", "osnoise",
+         "--no-trace"),
         ("--textfile-interval without --textfile", "give --textfile", "run", "--textfile-interval",
          "5s"),
         ("a workload's --force without a recording", "give --record", "sleep", "--force"),

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/own_period.h"
 #include "render/rt_json.h"
 #include "render/styles.h"
 #include "../world/made.h"
@@ -256,43 +257,64 @@ static void oslat_options(void **state)
 	report_free(&report);
 }
 
+/* Adds a piece with which so many interruptions began. */
+static void begun(struct account *a, enum source_kind kind, uint32_t id, const char *function,
+		  uint64_t net_ns, uint32_t count)
+{
+	report_piece(&report, kind, id, "name", function, net_ns);
+	a->pieces[a->npieces - 1].count = count;
+}
+
+static void period_takes(struct own_period *p, const struct account *a, FILE *out)
+{
+	struct osnoise_period done;
+
+	while (own_period_over(p, a->start_ns, &done))
+		render_period(&report.view, 0, &done, out);
+	own_period_add(p, &report.view.cpu[0].sources, a);
+}
+
 /* A line a second; a hiccup that reaches into the next second counts there, too, but as one
  * hiccup. */
 static void osnoise(void **state)
 {
-	struct style_period p = {0};
+	struct own_period p;
+	struct osnoise_period done;
+	uint64_t end;
 	struct account *a;
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	static const unsigned cpus[] = {3};
-	static struct span spans[4];
 
 	(void)state;
 	assert_non_null(out);
 	report_init(&report, "host", cpus, 1);
 	report.view.cpu[0].observed_ns = 3500000000;
+	own_period_begin(&p, report.view.run.started_ns);
 	render_period_head(out);
 	a = report_hiccup(&report, 0, 100000000, 0, 0);
-	report_piece(&report, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", NULL, 4000);
-	report_piece(&report, SOURCE_SOFTIRQ, 1, "TIMER", "f", 2000);
-	report_piece(&report, SOURCE_SOFTIRQ, 1, "TIMER", "g", 1000);
-	/* One softirq that ran two functions is one. */
-	spans[0] = (struct span){.source = 0, .start_ns = 0, .end_ns = 4000};
-	spans[1] = (struct span){.source = 1, .start_ns = 4100, .end_ns = 6100};
-	spans[2] = (struct span){.source = 2, .start_ns = 6100, .end_ns = 7100};
-	a->spans = spans;
-	a->nspans = 3;
+	begun(a, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, NULL, 4000, 1);
+	/* One softirq that ran two functions is one; two threads that follow each other are two. */
+	begun(a, SOURCE_SOFTIRQ, 1, "f", 2000, 1);
+	begun(a, SOURCE_SOFTIRQ, 1, "g", 1000, 0);
+	begun(a, SOURCE_THREAD, 7, NULL, 0, 1);
+	begun(a, SOURCE_THREAD, 8, NULL, 0, 1);
+	begun(a, SOURCE_NMI, 0, NULL, 0, 3);
 	report_end(&report, NULL);
-	render_period(&report.view, 0, &p, a, out);
+	period_takes(&p, a, out);
 	a = report_hiccup(&report, 0, 900000000, 0, 1300000000); /* nothing was seen: hardware */
 	report_end(&report, "hardware or hypervisor");
-	render_period(&report.view, 0, &p, a, out);
-	render_period(&report.view, 0, &p, NULL, out);
+	period_takes(&p, a, out);
+	end = report.view.run.started_ns + report.view.cpu[0].observed_ns;
+	while (own_period_over(&p, end, &done))
+		render_period(&report.view, 0, &done, out);
+	assert_true(own_period_rest(&p, end, &done));
+	render_period(&report.view, 0, &done, out);
 	fclose(out);
 	assert_string_equal(words(text, 0),
 			    "CPU RUNTIME NOISE %CPU-AVAIL MAX-SINGLE HW NMI IRQ SIRQ THREAD");
-	assert_string_equal(words(text, 1), "3 1000000 100007 89.99930 1300000 1 0 1 1 0");
+	assert_string_equal(words(text, 1), "3 1000000 100007 89.99930 1300000 1 3 1 1 2");
 	assert_string_equal(words(text, 2), "3 1000000 1000000 0.00000 0 0 0 0 0 0");
 	assert_string_equal(words(text, 3), "3 1000000 200000 80.00000 0 0 0 0 0 0");
 	assert_string_equal(words(text, 4), "3 500000 0 100.00000 0 0 0 0 0 0");

@@ -13,7 +13,7 @@
 #include "world.h"
 
 #define REPORT_HICCUPS 64
-#define REPORT_PIECES  4
+#define REPORT_PIECES  6
 
 struct report {
 	struct view view;
