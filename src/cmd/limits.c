@@ -59,6 +59,11 @@ static void find_cause(void *ctx, uint32_t lane, struct source *s)
 
 int limits_begin_triggers(struct triggers *t, struct view *v)
 {
+	for (uint32_t i = 0; i < t->count; i++)
+		if (!v->run.traced && t->row[i].who[0])
+			return complain("'%s': with --no-trace nobody knows by whom: leave out one "
+					"of the two",
+					t->row[i].text);
 	t->find_cause = find_cause;
 	t->ctx = v;
 	return triggers_begin(t, v->ncpus) ? complain("out of memory") : 0;

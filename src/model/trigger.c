@@ -75,6 +75,8 @@ static void name_most(const struct view *v, uint32_t lane, const struct account 
 
 	hit->who[0] = 0;
 	hit->source = UINT32_MAX;
+	if (!v->run.traced)
+		return;
 	for (uint32_t i = 0; i < a->npieces; i++) {
 		const struct source *s = v->cpu[lane].sources.row[a->pieces[i].source];
 

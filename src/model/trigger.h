@@ -81,7 +81,7 @@ struct trigger_hit {
 	uint32_t lane;                  /* UINT32_MAX: none */
 	uint64_t start_ns, duration_ns; /* the hiccup that did it */
 	struct spot spot;
-	/* Largest piece of that hiccup: "softirq NET_RX", "edge"; any bytes. */
+	/* Largest piece of that hiccup: "softirq NET_RX", "edge"; any bytes; "": not traced. */
 	char who[SOURCE_NAME + 16];
 	uint32_t source; /* row of that source; UINT32_MAX: it has none */
 };

@@ -16,7 +16,8 @@
  *   records_lost         records missing in the hiccup or just before it: unless 0, names may lack
  *   first_kind _id _name _function _cause _net_ns
  *                        the largest piece. Kind `outside`, without a name, where outside_ns is
- *                        larger; `lost`, "not recorded", where not_recorded_ns is
+ *                        larger, "not traced" of a run with --no-trace; `lost`, "not recorded",
+ *                        where not_recorded_ns is
  *   cause                entry in the cause book, found by the names alone: the report, which sees
  *                        the whole run, may know better
  *   first_by_comm _pid _cpu _function
@@ -114,7 +115,7 @@ static const char *owner_words(const char *owner, char buf[OWNER_TEXT])
 	return owner && *owner_text_of(owner, buf) ? buf : NULL;
 }
 
-static void find_first(struct line *l, struct line_texts *texts)
+static void find_first(const struct view *v, struct line *l, struct line_texts *texts)
 {
 	const struct account *a = l->account;
 	const struct piece *first = NULL;
@@ -133,6 +134,7 @@ static void find_first(struct line *l, struct line_texts *texts)
 	}
 	if (!first || a->outside_ns > first->net_ns) {
 		l->kind = source_kind_name(SOURCE_OUTSIDE);
+		l->name = v->run.traced ? NULL : word_text(WORD_NOT_TRACED);
 		l->net_ns = a->outside_ns;
 		return;
 	}
@@ -193,6 +195,6 @@ struct line line_of(const struct view *v, uint32_t index, const struct account *
 		l.own_kernel_thread = a->spot.thread == SPOT_THREAD_KERNEL;
 	if (!parse_iso_time(v->run.started, &started))
 		l.time = format_iso_time(started + l.at_ns, texts->time);
-	find_first(&l, texts);
+	find_first(v, &l, texts);
 	return l;
 }

@@ -66,6 +66,8 @@ for what, says, *args in (
         ("--style with --stacks", "leave out --stacks", "run", "--style", "oslat", "--stacks"),
         ("--style osnoise with --no-trace", "leave out one", "run", "--style", "osnoise",
          "--no-trace"),
+        ("--stop-on by whom with --no-trace", "nobody knows by whom", "run", "--no-trace", "-d",
+         "1s", "-q", "--stop-on", "hiccup>1us by outside"),
         ("--textfile-interval without --textfile", "give --textfile", "run", "--textfile-interval",
          "5s"),
         ("a workload's --force without a recording", "give --record", "sleep", "--force"),
