@@ -29,6 +29,7 @@ struct options {
 	struct measure_pair pin;
 	bool matrix, every_way;
 	int style;
+	bool style_raw; /* the times themselves, as it has them in JSON */
 	uint64_t pauses;
 	struct output raw;
 };
@@ -115,6 +116,9 @@ static const struct opt pingpong_opts[] = {
 	{0, "style", "TOOL", "print the times as another tool does", FIELD(style), opt_set_choice,
 	 .choices = OPT_CHOICES(pingpong_styles), .preset = "culprit",
 	 .excludes = "format,stacks,chart,times,matrix", .why = "prints in a form of its own"},
+	/* osjitter's pingpong --json */
+	{0, "style-raw", NULL, NULL, FIELD(style_raw), .needs = "style",
+	 .why = "is the tool's other form"},
 	{0, "matrix", NULL,
 	 "measure all pairs of CPUs (of -c, or of all) one after another, and print a table of the "
 	 "medians; nothing is traced",
@@ -197,10 +201,12 @@ static int report_raw(struct workload_command *b, struct view *v)
 static int report_styled(struct workload_command *b, struct view *v)
 {
 	const struct options *o = (const struct options *)b;
+	const struct pingpong_options *p = &o->pingpong;
+	FILE *out = b->output.file;
+	int err = o->style_raw ? render_pingpong_raw(p->raw, p->messages, p->raw_count, out)
+			       : render_pingpong(v, p->cpu, out);
 
-	return output_done(&b->output, render_pingpong(v, o->pingpong.cpu, b->output.file))
-		       ? EXIT_ERROR
-		       : EXIT_OK;
+	return output_done(&b->output, err) ? EXIT_ERROR : EXIT_OK;
 }
 
 /* ---- the matrix ---- */
@@ -334,9 +340,14 @@ static int check_partition(const struct pingpong_options *p)
 static int run_pair(struct options *o, struct workload *w)
 {
 	struct pingpong_options *p = &o->pingpong;
-	size_t bytes = o->raw.path ? 2 * p->nways * (p->messages + 1) * sizeof(uint64_t) : 0;
+	bool raw = o->raw.path || o->style_raw;
+	size_t bytes = raw ? 2 * p->nways * (p->messages + 1) * sizeof(uint64_t) : 0;
 	int code;
 
+	if (o->style_raw && p->nways > 1) {
+		complain("--style-raw takes one method, as the tool does: choose it with -m");
+		return EXIT_ERROR;
+	}
 	if (choose_pair(o) || (p->threads && check_partition(p)))
 		return EXIT_ERROR;
 	if (o->style)
@@ -349,7 +360,8 @@ static int run_pair(struct options *o, struct workload *w)
 		return EXIT_ERROR;
 	}
 	p->raw = p->raw_count + 2 * p->nways;
-	o->command.report = report_raw;
+	if (o->raw.path)
+		o->command.report = report_raw;
 	code = output_open(&o->raw) ? EXIT_ERROR : workload_command_run(&o->command, w, p);
 	code = output_close(&o->raw, code);
 	munmap(p->raw_count, bytes);

@@ -48,3 +48,16 @@ int render_pingpong(const struct view *v, const unsigned cpu[2], FILE *out)
 					write_row(v, thread, &v->cpu[i].series[k], named, out);
 	return ferror(out) ? -EIO : 0;
 }
+
+int render_pingpong_raw(const uint64_t *ns, uint64_t room, const uint64_t *count, FILE *out)
+{
+	fputs("[\n", out);
+	for (unsigned thread = 0; thread < 2; thread++) {
+		fputs("    [", out);
+		for (uint64_t i = 0; i < count[thread]; i++)
+			fprintf(out, "%s%" PRIu64, i ? ", " : " ", ns[thread * room + i]);
+		fputs(thread ? "]\n" : "],\n", out);
+	}
+	fputs("]\n", out);
+	return ferror(out) ? -EIO : 0;
+}

@@ -61,6 +61,10 @@ int render_cyclictest(const struct view *v, const struct cyclictest_style *style
  * the other: cpu. 0 or -errno. */
 int render_pingpong(const struct view *view, const unsigned cpu[2], FILE *out);
 
+/* Writes the times themselves as its --json does: ns[2][room], of which count[2] are measured; what
+ * the side that sends first received comes first. 0 or -errno. */
+int render_pingpong_raw(const uint64_t *ns, uint64_t room, const uint64_t *count, FILE *out);
+
 /* sysjitter --raw: its head, which is as long before the run as after it; and a line for each
  * hiccup of one CPU: time (ns since the run's start), distance from the last one (us; not in a
  * sorted file), length (cycles, ns). last_ns: begin of the last one, 0: none. */

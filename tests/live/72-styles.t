@@ -227,6 +227,10 @@ PEERS = {  # command line: (the awk or sed line, the shape of what it prints)
     "pingpong --pin 0 {other} --pin 1 {cpu} -n 2000 -k 10 --pipe":
         ("awk 'NR > 1 {{ print $1, $3, $6, $NF }}'",
          r"0 1000 [1-9]\d* \d+\n1 1000 [1-9]\d* \d+"),
+    "pingpong --pin 0 {other} --pin 1 {cpu} -n 2000 -k 10 --json":
+        ("python3 -c 'import json, sys; a, b = json.load(sys.stdin); "
+         "print(len(a), len(b), all(type(x) is int for x in a + b), max(a + b) > 0)'",
+         "1000 1000 True True"),
 }
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     for name in "osjitter", "hiccups", "sysjitter", "oslat", "cyclictest", "pingpong":
