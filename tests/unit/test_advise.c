@@ -338,11 +338,12 @@ static void test_threads_that_have_ended(void **state)
 	struct source *hostile = add(SOURCE_THREAD, 813, "a;b", NULL, 1);
 	struct source *kernel = add(SOURCE_THREAD, 77, "kswapd0", NULL, 1);
 	struct source *there = add(SOURCE_THREAD, 81, "sshd", NULL, 1);
+	struct source *sampler = add(SOURCE_THREAD, 814, "culprit-sampler", NULL, 1);
 	struct cpus others = v.run.housekeeping;
 
 	(void)state;
 	kernel->kernel_thread = true;
-	assert_int_equal(facts_add(&v.facts, FACT_ENDED, 0, "812 813 77 ", 11), 0);
+	assert_int_equal(facts_add(&v.facts, FACT_ENDED, 0, "812 813 77 814 ", 15), 0);
 	assert_false(facts_taken(&v.facts));
 	assert_cause(gone, "K34");
 	assert_string_equal(gone->advice, "it has ended: start bash with taskset -c 0-2");
@@ -352,6 +353,9 @@ static void test_threads_that_have_ended(void **state)
 	assert_string_equal(kernel->advice, "it has ended; culprit explain K24");
 	assert_cause(there, "K34");
 	assert_string_equal(there->advice, "taskset -pc 0-2 81");
+	assert_cause(sampler, "K34");
+	assert_string_equal(sampler->advice,
+			    "another run of culprit measures here, too: end one of the two");
 	v.run.housekeeping = v.host.online = v.run.cpus; /* no other CPU is left */
 	assert_cause(gone, "K34");
 	assert_string_equal(gone->advice, "it has ended; culprit explain K34");
