@@ -93,6 +93,12 @@ $(O)/tuned:
 	$(Q)mkdir -p $(O) && cd $(O) && rm -f tuned_*.deb && \
 		apt-get download -qq -o APT::Sandbox::User=root tuned && \
 		dpkg-deb -x tuned_*.deb tuned.new && rm tuned_*.deb && mv tuned.new tuned
+# HdrHistogram's own programs, in Java.
+$(O)/hdrhistogram:
+	$(Q)mkdir -p $(O) && cd $(O) && rm -f libhdrhistogram-java_*.deb && \
+		apt-get download -qq -o APT::Sandbox::User=root libhdrhistogram-java && \
+		dpkg-deb -x libhdrhistogram-java_*.deb $(@F).new && \
+		rm libhdrhistogram-java_*.deb && mv $(@F).new $(@F)
 
 # WERROR=1, which `make check` sets, turns warnings into errors, but only with versions that were
 # tried: Debian 12's and 13's. Newer ones warn of more, which must not end anybody's build.
@@ -523,7 +529,7 @@ fuzz: $(O)/.setup-check ## fuzz the readers of what others wrote, each for FUZZ_
 	$(Q)FUZZ_S=$(FUZZ_S) tests/check $(O) fuzz
 
 check-all: ## all tests, also in clean Debians and all kernels, pokes, fuzzing (root; hours)
-	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-readers-large
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-readers-large $(O)/hdrhistogram
 	$(Q)tests/check-all $(O)
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)

@@ -4,6 +4,7 @@
 in them. tests/live/25-formats.t has a run."""
 import csv
 import datetime
+import glob
 import html.parser
 import io
 import json
@@ -402,6 +403,19 @@ is_([line.split(",")[0] for line in log[5:]],
     ["0.000", "Tag=latency:cpu3", "Tag=read\\x20the\\x20clock:cpu3:ps", "Tag=cpu3"],
     "hlog: the first series without a tag, then a tag for each, then the outliers")
 is_(log[5].split(",")[1:3], ["1.000", "0.004"], "hlog: for the whole run, and its longest")
+jar = glob.glob(os.path.join(lib.BUILD, "hdrhistogram/usr/share/java/[Hh]dr[Hh]istogram.jar"))
+if jar and shutil.which("java"):
+    with open(path("sleep.hlog"), "w") as f:
+        f.write("\n".join(log) + "\n")
+    for tag, of in ((), "latency"), (("-tag", "read\\x20the\\x20clock:cpu3:ps"), "read the clock"):
+        said_of = subprocess.run(["java", "-cp", jar[0], "org.HdrHistogram.HistogramLogProcessor",
+                                  "-i", path("sleep.hlog"), "-outputValueUnitRatio", "1", *tag],
+                                 capture_output=True, text=True).stdout
+        ok(f"Total count    = {measured[of]['count']:12}]" in said_of,
+           f"hlog: HdrHistogram's own processor reads '{of}' {' '.join(tag[:1])}", said_of)
+else:
+    skip("hlog: HdrHistogram's own processor",
+         "java or its package is not there (make check-all fetches that)")
 is_([line.split(",")[0] for line in report("hlog", "--series", "hiccups").splitlines()[5:]],
     ["0.000", "Tag=cpu3"], "hlog: --series leaves the others out")
 for form in ("openmetrics", "prometheus"):
@@ -414,6 +428,10 @@ for form in ("openmetrics", "prometheus"):
     ok(f'culprit_series_seconds_count{{cpu="3",series="read the clock"}} 40' in lines
        and 'culprit_series_seconds_bucket{cpu="3",series="read the clock",le="3.2e-08"} 40'
        in lines, f"{form}: values of less than a nanosecond's step, too", *lines[-8:])
+untraced = [json.loads(line) for line in
+            culprit("report", path("untraced.rec"), "-f", "jsonl").out.splitlines()]
+is_({(line["first_kind"], line["first_name"]) for line in untraced}, {("outside", "not traced")},
+    "jsonl: without tracing nothing is said to be outside the kernel")
 page = report("html")
 is_([int(n) for n in re.findall(r"cpu 3, (\d+) values", page)],
     [s["count"] for s in measured.values()], "html: a histogram of all values of each series")

@@ -97,6 +97,22 @@ data = json.load(open("x.json"))
 ok(all(abs(sum(f["percent"]) - 100) < 5 for f in data["files"])
    and len(data["bin_edges_ns"]) == len(data["files"][0]["percent"]) + 1,
    ".json: the shares, and where each begins")
+
+# ---- diff says the same ----
+OLD = os.path.join(lib.ROOT, "tests/fixtures/recordings/1.0/sleep.rec")
+FIGURES = "p50", "p90", "p99", "p999", "max"
+compared = json.loads(culprit("diff", "a.rec", OLD, "-f", "json").out)
+for s in compared["series"]:
+    plot("a.rec", OLD, "--series", s["name"], "-o", "y.json")
+    data = json.load(open("y.json"))
+    is_([[f["count"], *(f[k + "_ns"] for k in FIGURES)] for f in data["files"]],
+        [[f["count"], *(f[k]["ns"] for k in FIGURES)] for f in s["files"]],
+        f"diff has the same figures of '{s['name']}'")
+plot("run.rec", "-o", "y.json")
+data, total = json.load(open("y.json"))["files"][0], json.loads(
+    culprit("diff", "run.rec", "run.rec", "-f", "json").out)["total"]["files"][0]
+is_([data["count"], *(data[k + "_ns"] for k in FIGURES if k != "p90")],
+    [total["count"], *(total[k + "_ns"] for k in FIGURES if k != "p90")], "and of hiccups")
 if shutil.which("rsvg-convert"):
     plot("a.rec", "-o", "x.png")
     ok(open("x.png", "rb").read(8) == b"\x89PNG\r\n\x1a\n", ".png: is one")
