@@ -151,9 +151,9 @@ static int take_values(struct plot_file *f, const struct view *v, const char *se
 	if (found)
 		return 0;
 	if (!v->ncpus || !v->cpu[0].nseries)
-		return complain("%s holds no %s: it has " HICCUPS " only (--series)", f->name,
+		return complain("%s holds no %s: it has " HICCUPS " only (--series)", f->path,
 				series);
-	return complain("%s holds no %s: its first series is %s (--series)", f->name, series,
+	return complain("%s holds no %s: its first series is %s (--series)", f->path, series,
 			v->cpu[0].series[0].name);
 }
 
@@ -173,14 +173,14 @@ static int read_file(struct options *o, struct plot_file *f, char first[SERIES_N
 	}
 	if (f->surface)
 		surface_init(f->surface);
-	r = recording_open(f->name, &part, v);
+	r = recording_open(f->path, &part, v);
 	while (r && f->surface && (a = recording_next(r, &index)))
 		if (a->start_ns >= v->run.started_ns)
 			surface_add(f->surface, a->start_ns - v->run.started_ns, a->duration_ns);
 	if (r) {
 		recording_finish(r);
 		if (v->run.incomplete[0])
-			say("%s: %s", f->name, v->run.incomplete);
+			say("%s: %s", f->path, v->run.incomplete);
 		if (!o->series) {
 			bool some = v->ncpus && v->cpu[0].nseries;
 
@@ -189,6 +189,8 @@ static int read_file(struct options *o, struct plot_file *f, char first[SERIES_N
 			o->series = first;
 		}
 		f->duration_ns = v->run.duration_ns;
+		snprintf(f->label, sizeof(f->label), "%.*s", (int)sizeof(v->run.label),
+			 v->run.label);
 		o->mixed |= v->ncpus && series_thresholds(v->cpu[0].series, v->cpu[0].nseries) > 1;
 	}
 	err = r ? take_values(f, v, o->series) : -1;
@@ -276,6 +278,19 @@ static int write_all(struct options *o, struct plot *p)
 	return err;
 }
 
+/* A recording is shown by its label, unless another one has the same. */
+static void name_files(const struct plot *p)
+{
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		struct plot_file *f = &p->file[i];
+		bool own = f->label[0];
+
+		for (uint32_t k = 0; k < p->nfiles; k++)
+			own &= k == i || strcmp(p->file[k].label, f->label) != 0;
+		f->name = own ? f->label : f->path;
+	}
+}
+
 static int plot(struct options *o, char **path, uint32_t n)
 {
 	struct plot p = {.file = calloc(n, sizeof(*p.file)),
@@ -285,9 +300,10 @@ static int plot(struct options *o, char **path, uint32_t n)
 	int err = p.file ? 0 : complain("out of memory");
 
 	for (; p.nfiles < n && !err; p.nfiles++) {
-		p.file[p.nfiles].name = path[p.nfiles];
+		p.file[p.nfiles].path = path[p.nfiles];
 		err = read_file(o, &p.file[p.nfiles], first);
 	}
+	name_files(&p);
 	if (!err)
 		err = write_all(o, &p);
 	if (o->path && !o->drawn)

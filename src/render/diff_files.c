@@ -11,8 +11,17 @@
 #define FACTS_SHOWN 40
 #define VALUE_MAX   300
 
+static bool any_label(const struct diff *d)
+{
+	for (uint32_t k = 0; k < d->n; k++)
+		for (uint32_t i = 0; i < d->side[k].n; i++)
+			if (d->side[k].view[i]->run.label[0])
+				return true;
+	return false;
+}
+
 static void file_row(const struct page *p, struct table *t, uint32_t k, const char *name,
-		     const struct view *v)
+		     const struct view *v, bool labelled)
 {
 	uint64_t observed_ns = 0;
 	char text[TEXT_LEN];
@@ -21,6 +30,8 @@ static void file_row(const struct page *p, struct table *t, uint32_t k, const ch
 		observed_ns += v->cpu[i].observed_ns;
 	table_cell(t, "1", diff_letter(k));
 	diff_name_cell(p, t, name);
+	if (labelled)
+		diff_name_cell(p, t, v->run.label);
 	diff_name_cell(p, t, v->host.hostname);
 	diff_name_cell(p, t, v->host.kernel);
 	table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
@@ -34,11 +45,14 @@ static void file_row(const struct page *p, struct table *t, uint32_t k, const ch
 void diff_files(const struct page *p)
 {
 	struct table *t = table_new(p->width, 2);
+	bool labelled = any_label(p->d);
 
 	if (!t)
 		return;
 	table_column(t, "side", ALIGN_LEFT, false);
 	table_column(t, "path", ALIGN_LEFT, true);
+	if (labelled)
+		table_column(t, "label", ALIGN_LEFT, true);
 	table_column(t, "host", ALIGN_LEFT, true);
 	table_column(t, "kernel", ALIGN_LEFT, true);
 	table_column(t, "cpu", ALIGN_LEFT, false);
@@ -46,7 +60,7 @@ void diff_files(const struct page *p)
 	table_column(t, "started", ALIGN_LEFT, false);
 	for (uint32_t k = 0, name = 0; k < p->d->n; k++)
 		for (uint32_t i = 0; i < p->d->side[k].n; i++)
-			file_row(p, t, k, p->names[name++], p->d->side[k].view[i]);
+			file_row(p, t, k, p->names[name++], p->d->side[k].view[i], labelled);
 	diff_print(p, t);
 }
 

@@ -14,6 +14,7 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 
 	json_object(j, NULL);
 	json_string(j, "file", name);
+	json_string(j, "label", v->run.label[0] ? v->run.label : NULL);
 	json_u64(j, "side", side);
 	json_string(j, "hostname", v->host.hostname);
 	json_string(j, "kernel", v->host.kernel);

@@ -301,7 +301,8 @@ void plot_json(const struct plot *p, FILE *out)
 	json_array(&j, "files");
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		json_object(&j, NULL);
-		json_string(&j, "file", p->file[i].name);
+		json_string(&j, "file", p->file[i].path);
+		json_string(&j, "label", p->file[i].label[0] ? p->file[i].label : NULL);
 		json_u64(&j, "count", p->file[i].hist.count);
 		for (unsigned k = 0; k < NFIGURES; k++)
 			json_double(&j, figures[k].key, figure(&p->file[i], figures[k].p), 3);

@@ -25,7 +25,9 @@ void surface_init(struct surface *s);
 void surface_add(struct surface *s, uint64_t at_ns, uint64_t value_ns);
 
 struct plot_file {
-	const char *name; /* any bytes */
+	const char *path;
+	char label[64];   /* as the recording was called; "": it was not */
+	const char *name; /* by which it is shown: one of these; any bytes */
 	struct hist hist; /* ns or ps; the caller owns it */
 	bool fine;        /* ps */
 	struct surface *surface;

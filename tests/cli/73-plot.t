@@ -48,6 +48,18 @@ is_(plot("a.rec", "--series", "read the clock").splitlines()[0], "read the clock
 is_(plot("run.rec").splitlines()[0], "hiccups", "what has no series has hiccups")
 is_(int(plot("run.rec").splitlines()[2].split()[0].replace(",", "")), hiccups, "all of them")
 
+ok(plot("a.rec").splitlines()[2].endswith(" shift 2")
+   and all(line.split()[-1] == "a.rec" for line in plot("a.rec", "a.rec").splitlines()[2:4]),
+   "a file is shown by its label, but by its path where two have the same", plot("a.rec"))
+head = [re.split(" {2,}", line.strip()) for line in
+        culprit("diff", "a.rec", "run.rec").out.splitlines()[2:5]]
+is_([dict(zip(head[0], line)).get("label") for line in head[1:2]], ["shift 2"],
+    "diff tells the labels")
+plot("a.rec", "-o", "y.json")
+is_([(f["file"], f["label"]) for data in (json.load(open("y.json")), json.loads(
+    culprit("diff", "a.rec", "run.rec", "-f", "json").out)) for f in data["files"]],
+    [("a.rec", "shift 2"), ("a.rec", "shift 2"), ("run.rec", None)], "in JSON both have both")
+
 bars = [line[2:62] for line in table[6:8]]
 ok(bars[0] == bars[1] and bars[0][0] != " " and bars[0][-1] != " " and "█" in bars[0],
    "and bars of each, on one axis from the least value to the largest", *table)

@@ -24,7 +24,7 @@ static struct plot make(unsigned nfiles)
 	assert_non_null(p.file);
 
 	for (unsigned i = 0; i < nfiles; i++) {
-		p.file[i].name = i ? "b.rec" : HOSTILE;
+		p.file[i].path = p.file[i].name = i ? "b.rec" : HOSTILE;
 		assert_int_equal(hist_init(&p.file[i].hist, 7), 0);
 		for (uint64_t k = 1; k <= 1000; k++)
 			hist_add(&p.file[i].hist, (i + 1) * k * 100);
