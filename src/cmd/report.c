@@ -66,6 +66,10 @@ static const struct opt report_opts[] = {
 	 FIELD(part.from_ns), opt_set_duration},
 	{0, "to", "TIME", "only hiccups that begin earlier than this", FIELD(part.to_ns),
 	 opt_set_duration},
+	{'t', "threshold", "TIME",
+	 "hiccups from this length on, like 10us; shorter ones become short gaps, which are "
+	 "counted and added up. A recording has none below the threshold of its run",
+	 FIELD(part.threshold_ns), opt_set_duration},
 	{0, "kind", "KIND",
 	 "show only sources of this kind, like irq or thread; may be given several times",
 	 FIELD(shown.kinds), set_kind},
@@ -193,6 +197,24 @@ static struct recording *open_file(struct options *o, const char *path, struct f
 	return recording_open(path, &o->part, &f->view);
 }
 
+/* Says where --threshold could not do what it was to do. */
+static void say_threshold(const struct options *o, const char *path, const struct view *v)
+{
+	uint64_t highest = 0;
+	char a[32];
+
+	if (!o->part.threshold_ns)
+		return;
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		if (v->cpu[i].threshold_ns > highest)
+			highest = v->cpu[i].threshold_ns;
+	if (v->run.windows)
+		say("%s: values of a workload: --threshold leaves them as they are", path);
+	else if (highest > o->part.threshold_ns)
+		say("%s: it was measured from %s on: a lower --threshold shows no more", path,
+		    format_ns(highest, a, sizeof(a)));
+}
+
 /* Reads one file into its view, and gives its hiccups to the output on the way. */
 static struct recording *read_file(struct options *o, const char *path, struct file *f)
 {
@@ -205,6 +227,7 @@ static struct recording *read_file(struct options *o, const char *path, struct f
 	v->shown = o->shown;
 	read_hiccups(o, r, v);
 	recording_finish(r);
+	say_threshold(o, path, v);
 	if (f->joined)
 		joined_finish(f->joined, v);
 	if (o->part.from_ns >= recording_whole_ns(r) && o->part.from_ns) {
@@ -352,6 +375,10 @@ int cmd_report(int argc, char **argv)
 	}
 	if (operands > 1 && output_alone(&o.output)) {
 		complain("this format shows one run: give it one recording");
+		return EXIT_ERROR;
+	}
+	if (o.host && o.part.threshold_ns) {
+		complain("--host needs all gaps of the guest: give it without --threshold");
 		return EXIT_ERROR;
 	}
 	if (o.rank && !may_rank(&o))

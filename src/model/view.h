@@ -242,6 +242,16 @@ struct view {
 	bool drawn;
 };
 
+/* True where culprit chose the thresholds itself, and nobody has raised them since. */
+static inline bool view_threshold_auto(const struct view *v)
+{
+	bool raised = false;
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		raised |= v->cpu[i].measured_from_ns != 0;
+	return v->run.threshold_auto && !raised;
+}
+
 /* The time in which the guest whose CPU this thread is wanted to run, and the part of it in which
  * it did, ns: of one that is_vcpu. Time before its first exit counts as both. */
 uint64_t view_guest_wanted(const struct cpu *c);

@@ -240,7 +240,7 @@ static void write_cpu(const struct html *h, uint32_t index)
 	ns_row(out, "observed", c->observed_ns);
 	begin_row(out, "threshold");
 	html_ns(out, c->threshold_ns);
-	fputs(h->view->run.threshold_auto ? " (auto)" : "", out);
+	fputs(view_threshold_auto(h->view) ? " (auto)" : "", out);
 	end_row(out);
 	if (c->shorts.known) {
 		begin_row(out, "short gaps");

@@ -32,8 +32,10 @@ void render_host(struct json *j, const struct host *h)
 	json_end(j);
 }
 
-static void write_run(struct json *j, const struct run *r)
+static void write_run(struct json *j, const struct view *v)
 {
+	const struct run *r = &v->run;
+
 	json_object(j, "run");
 	json_string(j, "sampler", r->sampler);
 	json_string(j, "priority", r->priority);
@@ -53,7 +55,7 @@ static void write_run(struct json *j, const struct run *r)
 		json_u64(j, "never_ran", r->never_ran);
 		json_u64(j, "never_ran_ns", r->never_ran_ns);
 	}
-	json_string(j, "threshold", r->threshold_auto ? "auto" : "given");
+	json_string(j, "threshold", view_threshold_auto(v) ? "auto" : "given");
 	render_cpus(j, "cpus", &r->cpus);
 	render_cpus(j, "housekeeping", &r->housekeeping);
 	json_array_flat(j, "not_observed");
@@ -133,7 +135,7 @@ static int write_report(struct json *j, const struct view *v)
 	json_string(j, "schema", REPORT_SCHEMA);
 	json_string(j, "version", VERSION_STRING);
 	render_host(j, &v->host);
-	write_run(j, &v->run);
+	write_run(j, v);
 	if (v->host_side)
 		write_host_side(j, v);
 	json_string(j, "verdict", view_verdict(v));

@@ -193,7 +193,7 @@ int render_markdown_method(const struct view *v, bool all, FILE *out)
 	else
 		fprintf(out, "Sampler %s, %s; the threshold is %s.\n\n", code(v->run.sampler, a),
 			code(v->run.priority, b),
-			v->run.threshold_auto ? "chosen (`-t auto`)" : "given");
+			view_threshold_auto(v) ? "chosen (`-t auto`)" : "given");
 	err = write_cpus(v, all, out);
 	if (!v->run.watch)
 		fputs("\n* edge: the longest time beside an interrupt, or a thread, that counts as "

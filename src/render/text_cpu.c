@@ -43,7 +43,7 @@ static void write_numbers(const struct page *p, const struct cpu *c)
 	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
 	if (series_thresholds(c->series, c->nseries) <= 1 && c->threshold_ns)
 		flow_add(&f, "threshold %s%s", format_ns(c->threshold_ns, a, sizeof(a)),
-			 p->view->run.threshold_auto ? " (auto)" : "");
+			 view_threshold_auto(p->view) ? " (auto)" : "");
 	if (c->loop_count)
 		flow_add(&f, "loop %.1f ns", c->loop_mean_ns);
 	if (c->loop_count && view_tick(p->view) > 0)

@@ -96,6 +96,34 @@ for file in sorted(glob.glob(path("*.rec"))):
         wrong[os.path.basename(file)] = bad or r
 ok(hiccups > 500 and not wrong, "the same of recordings", hiccups, wrong)
 
+# ---- a floor ----
+rec, FLOOR = os.path.join(lib.ROOT, "tests/fixtures/recordings/1.0/real.rec"), 20000
+whole = [line(t) for t in culprit("report", rec, "-f", "jsonl").out.splitlines()]
+longer = [row | {"threshold_ns": FLOOR} for row in whole if row["duration_ns"] >= FLOOR]
+r = culprit("report", rec, "-t", "20us", "-f", "parquet", "-o", path("x.parquet"))
+ok(0 < len(longer) < len(whole) and (r.rc, r.err) == (0, ""), "a part is longer than a floor", r)
+is_(differ(table(path("x.parquet")), longer), [], "--threshold: the rows from that length on")
+before = json.loads(culprit("report", rec, "-f", "json").out)
+after = json.loads(culprit("report", rec, "-t", "20us", "-f", "json").out)
+gone = [row["duration_ns"] for row in whole if row["duration_ns"] < FLOOR]
+was, now = before["cpus"][0], after["cpus"][0]
+is_((now["hiccups"]["total_ns"], now["short_gaps"]["count"], now["short_gaps"]["total_ns"]),
+    (was["hiccups"]["total_ns"] - sum(gone), (was["short_gaps"] or {"count": 0})["count"]
+     + len(gone), (was["short_gaps"] or {"total_ns": 0})["total_ns"] + sum(gone)),
+    "--threshold: shorter ones are short gaps")
+is_((before["run"]["threshold"], after["run"]["threshold"], now["threshold_ns"]),
+    ("auto", "given", FLOOR), "--threshold: nobody calls it culprit's choice")
+ok("(auto)" in culprit("report", rec).out and "(auto)" not in
+   culprit("report", rec, "-t", "20us").out, "--threshold: nor in text")
+culprit("report", rec, "-t", "20us", "-f", "parquet-rollup", "-o", path("y.parquet"))
+is_(rows(f"SELECT sum(hiccups), min(threshold_ns) FROM '{path('y.parquet')}' WHERE kind = 'all'"),
+    [(len(longer), FLOOR)], "--threshold: minutes have it, too")
+r = culprit("report", rec, "-t", "100ns")
+is_((r.rc, r.out, r.err.count("\n")), (0, culprit("report", rec).out, 1),
+    "--threshold: a lower one shows no more, and says so")
+r = culprit("report", rec, "-t", "20us", "--host", rec)
+ok(r.rc == 1 and r.err.count("\n") == 1, "--threshold: not with --host", r)
+
 # ---- minutes ----
 wrong = {}
 for file in sorted(glob.glob(path("*.rec"))):
