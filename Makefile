@@ -81,12 +81,12 @@ $(O)/.setup-readers-large: $(O)/.setup-readers tests/readers-large.txt
 	$(Q)$(O)/readers/bin/pip install -q --no-cache-dir --require-hashes --only-binary=:all: \
 		-r tests/readers-large.txt && touch $@
 
-# Prometheus' own check of metrics, without the service that its package would start.
-$(O)/.setup-promtool: $(O)/.setup-readers
+# Prometheus, and its own check of metrics, without the service that its package would start.
+$(O)/.setup-prometheus: $(O)/.setup-readers
 	$(Q)cd $(O) && apt-get download -qq -o APT::Sandbox::User=root prometheus && \
 		dpkg-deb --fsys-tarfile prometheus_*.deb | \
-		tar -xO ./usr/bin/promtool > promtool && \
-		chmod +x promtool && rm prometheus_*.deb && touch $(@F)
+		tar -x --strip-components=3 ./usr/bin/promtool ./usr/bin/prometheus && \
+		rm prometheus_*.deb && touch $(@F)
 
 # tuned's own reader of profiles, without the service that its package would start.
 $(O)/tuned:
@@ -396,7 +396,7 @@ JOBS	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
-	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-prometheus
 	-$(Q)$(MAKE) --no-print-directory $(O)/tuned
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-peers
 	$(Q)$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest $(O)/bench unit-tests \
@@ -481,7 +481,7 @@ check-browser: $(O)/.setup-check ## install Chromium (100 MB), and look at the H
 
 check-package: $(O)/.setup-check ## make all packages of the commit, and look into them (root)
 	$(Q)tools/setup debhelper debootstrap fakeroot rpm lintian skopeo python3-yaml
-	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool $(O)/kubernetes
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-prometheus $(O)/schemas
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/check $(O) tests/package/10-packages.t tests/package/15-clean-root.t \
 		tests/package/20-deploy.t
@@ -492,13 +492,14 @@ check-cross: $(O)/.setup-check ## build for arm64 and riscv64, read recordings t
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/check $(O) tests/package/30-cross.t
 
-SCHEMAS	:= kubernetes_validate/kubernetes-json-schema/v1.30.0-local-strict
-$(O)/kubernetes: tests/package/schemas.txt $(O)/.setup-readers
-	$(Q)rm -rf $@ && mkdir -p $@.new
+KUBERNETES := kubernetes_validate/kubernetes-json-schema/v1.30.0-local-strict
+$(O)/schemas: tests/package/schemas.txt $(O)/.setup-readers
+	$(Q)rm -rf $@ $@.new && mkdir -p $@.new
 	$(Q)$(O)/readers/bin/pip download -q --no-cache-dir --no-deps --require-hashes \
 		-r $< -d $@.new
-	$(Q)cd $@.new && python3 -m zipfile -e *.whl . && mv $(SCHEMAS) ../$(@F)
-	$(Q)rm -rf $@.new && touch $@
+	$(Q)cd $@.new && for f in *.whl; do python3 -m zipfile -e "$$f" . || exit 1; done && \
+		mv $(KUBERNETES) kubernetes
+	$(Q)mv $@.new $@ && touch $@
 
 # Each tests/fuzz/fuzz_NAME.c is linked with all pure code; tests/fuzz/10-run.t starts it from
 # tests/fixtures/NAME, tests/fuzz/seeds/NAME and the words of NAME.dict, the one of recordings also

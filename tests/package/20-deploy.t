@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The files of tools/deploy, each by its own ecosystem's checker; and what they run, as they do."""
+import copy
 import glob
 import json
 import os
@@ -10,7 +11,9 @@ import shutil
 import subprocess
 import tempfile
 
-from lib import BUILD, CULPRIT, ROOT, culprit, done, is_, ok, skip
+import dashboards
+from lib import (ALLOWED, BUILD, CULPRIT, POKE, ROOT, culprit, done, is_, ok, pick_target, skip,
+                 take_turn)
 
 DEPLOY = os.path.join(ROOT, "tools", "deploy")
 place = tempfile.mkdtemp()
@@ -58,6 +61,75 @@ spots = [(p["gridPos"]["y"] + dy, p["gridPos"]["x"] + dx) for p in board["panels
 ok(len(spots) == len(set(spots)) and max(x for _, x in spots) < 24,
    "grafana: no panel lies on another, none beyond the page")
 is_(len({p["id"] for p in board["panels"]}), len(board["panels"]), "grafana: their ids differ")
+# From the fleet to a host, and from there to a CPU: each link sets variables that there are, to
+# labels that the panel's rows have.
+kept = {"datasource", *(v["name"] for v in board["templating"]["list"])}
+links = [(p["targets"][0]["expr"], link["url"]) for p in board["panels"]
+         for link in p["fieldConfig"]["defaults"].get("links", [])]
+leads = [re.findall(r"var-(\w+)=\$\{(?:__field\.labels\.)?(\w+)\}", url) for _, url in links]
+is_([(board["uid"] in url, [(a, b) for a, b in lead if a != b or a not in kept])
+     for (_, url), lead in zip(links, leads)], [(True, [])] * len(links),
+    "grafana: links lead to the dashboard itself")
+is_({name for lead in leads for name, _ in lead}, kept, "grafana: to a host, and to a CPU")
+
+if os.path.exists(os.path.join(dashboards.SCHEMAS, "grafana_foundation_sdk")):
+    is_(dashboards.faults(board), [], "grafana: each field is one of its schema's, and of its type")
+
+    def spoilt(change):
+        it = copy.deepcopy(board)
+        change(it)
+        return len(dashboards.faults(it))
+
+    lines = next(i for i, p in enumerate(board["panels"]) if p["type"] == "timeseries")
+    is_([spoilt(change) for change in (
+        lambda b: b.update(refesh="1m"), lambda b: b["panels"][0]["gridPos"].update(h="9"),
+        lambda b: b["panels"][0]["targets"][0].update(exp="up"),
+        lambda b: b["panels"][lines]["fieldConfig"]["defaults"]["custom"].update(drawStyle="lin"),
+        lambda b: b["panels"][0]["fieldConfig"]["defaults"].update(unti="s"))], [1] * 5,
+        "grafana: a false field, type or word would be found")
+else:
+    skip("grafana: its schema", "its classes are not there: make check-package fetches them")
+
+# ---- Prometheus and the dashboard with the metrics of a run ----
+INSTANCE, RUN_S = "web-07", 25
+if os.path.exists(dashboards.PROMETHEUS) and os.geteuid() == 0:
+    take_turn()
+    cpu = str(pick_target())
+    file = os.path.join(place, "culprit.prom")
+    server = dashboards.Prometheus(place, file, INSTANCE)
+    noise = subprocess.Popen([POKE, "mix", "-c", cpu, "-n", "100000", "-g", "2ms-6ms"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ok(server.ready(), "prometheus: it takes the rules and begins")
+    culprit("run", "-c", cpu, "-d", f"{RUN_S}s", "-q", "-o", "/dev/null", "--textfile", file,
+            "--textfile-interval", "1s")
+    noise.kill()
+    noise.wait()
+    rules_of = [r for g in server.get("rules")["groups"] for r in g["rules"]]
+    is_([r["name"] for r in rules_of if r["health"] != "ok"], [],
+        f"prometheus: all of its {len(rules_of)} rules are evaluated")
+    variables = {}
+    for v in board["templating"]["list"]:
+        if v["type"] == "query":
+            found = server.label_values(v["query"]["query"], **variables)
+            variables[v["name"]] = found[0] if found else ""
+    is_(variables, {"instance": INSTANCE, "cpu": cpu}, "grafana: its variables find host and CPU")
+    empty = {}
+    for panel in board["panels"]:
+        expr = panel["targets"][0]["expr"]
+        for name, value in variables.items():
+            expr = expr.replace("$" + name, value)
+        rows = server.query(f"last_over_time(({expr})[30s:1s])")
+        if not any(r["value"][1] != "NaN" for r in rows):
+            empty[panel["title"]] = expr
+    is_(empty, {}, f"grafana: each of the {len(board['panels'])} panels has something to show")
+    firing = {r["labels"]["alertname"] for r in server.get("alerts")["alerts"]}
+    ok("CulpritRecordsLost" not in firing and "CulpritNotRunning" not in
+       {r["labels"]["alertname"] for r in server.get("alerts")["alerts"]
+        if r["state"] == "firing"}, "prometheus: no alert of what did not happen", firing)
+    server.close()
+    os.sched_setaffinity(0, ALLOWED)
+else:
+    skip("grafana: each panel has something to show", "no prometheus, or not root")
 
 # ---- systemd ----
 fixes = os.path.join(place, "culprit-fixes.service")
@@ -107,7 +179,7 @@ for path in names("systemd/*.service"):
         skip(f"{name}: with these capabilities it does its work", "needs root")
 
 # ---- Kubernetes: against the schemas of its own API, which `make check-package` fetches ----
-schemas = os.path.join(BUILD, "kubernetes")
+schemas = os.path.join(BUILD, "schemas", "kubernetes")
 try:
     import jsonschema
     import warnings
