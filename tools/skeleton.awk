@@ -12,6 +12,13 @@ NR == FNR {
 	print $0 "\n{\n\tstatic const unsigned char data[] = {\n" octets "\t};\n"
 	print "\t*sz = sizeof(data);\n\treturn data;\n}"
 	inside = 1
+	objects++
 }
 !inside
 /^}$/ { inside = 0 }
+END {
+	if (objects == 1)
+		exit
+	print "skeleton.awk: " FILENAME " has its object in another way than expected" > "/dev/stderr"
+	exit 1
+}
