@@ -428,6 +428,7 @@ accuracy: $(O)/.setup-check ## find and name a thousand known noises of each cla
 	$(Q)BUILD=$(O) tests/accuracy/score $(ARGS)
 	$(Q)BUILD=$(O) tests/accuracy/kept
 	$(Q)BUILD=$(O) tests/accuracy/unchanged
+	$(Q)BUILD=$(O) tests/accuracy/sums
 
 live: $(O)/.setup-check $(O)/.setup-peers ## the live tests, the long ones too (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all unit-tests

@@ -19,6 +19,6 @@ NR == FNR {
 END {
 	if (objects == 1)
 		exit
-	print "skeleton.awk: " FILENAME " has its object in another way than expected" > "/dev/stderr"
+	print "skeleton.awk: " FILENAME ": its object is not where it was" > "/dev/stderr"
 	exit 1
 }
