@@ -127,16 +127,18 @@ static void write_lane(struct screen *s, uint32_t i)
 /* Draws what is known of one CPU alone, since the start. */
 static void write_cpu(struct screen *s, const struct cpu *c)
 {
-	char text[TEXT_MAX], count[32], a[32], b[32], d[32], e[32];
+	char text[TEXT_MAX], parts[160] = "not traced", count[32], a[32], b[32];
 	uint64_t all = c->hiccups.sum ? c->hiccups.sum : 1;
 
-	format_percent(100.0 * c->attributed_ns / all, d, sizeof(d));
-	format_percent(100.0 * c->outside_ns / all, e, sizeof(e));
-	snprintf(text, sizeof(text),
-		 "%s hiccups · median %s · p99 %s · attributed %s %% · outside the kernel %s %%",
+	if (s->view->run.traced) {
+		format_percent(100.0 * c->attributed_ns / all, a, sizeof(a));
+		format_percent(100.0 * c->outside_ns / all, b, sizeof(b));
+		snprintf(parts, sizeof(parts), "attributed %s %% · outside %s %%", a, b);
+	}
+	snprintf(text, sizeof(text), "%s hiccups · median %s · p99 %s · %s",
 		 format_count(c->hiccups.count, count, sizeof(count)),
 		 format_ns(hist_percentile(&c->hiccups, 50), a, sizeof(a)),
-		 format_ns(hist_percentile(&c->hiccups, 99), b, sizeof(b)), d, e);
+		 format_ns(hist_percentile(&c->hiccups, 99), b, sizeof(b)), parts);
 	top_put(s, "2", text);
 }
 

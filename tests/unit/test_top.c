@@ -291,6 +291,12 @@ static void test_pages(void **state)
 	assert_int_equal(m.screen.nrows, 14);
 	assert_shows(&m, "\ncpu  74      30 % lost");
 	assert_shows(&m, "140 hiccups · median 1.0");
+	assert_shows(&m, " · attributed 0 % · outside 0 %\n");
+	m.view.run.traced = false;
+	draw(&m);
+	assert_shows(&m, " · not traced\n"); /* nobody knows whose the time is */
+	assert_hides(&m, " outside ");
+	m.view.run.traced = true;
 	assert_hides(&m, "more CPUs");
 	m.screen.alone = false;
 	m.screen.last = true;
