@@ -20,9 +20,9 @@ struct axes {
 	const struct hist *hist;
 	const struct lengths *lengths; /* with the time in them by kind; NULL: not known */
 	uint64_t per_ns;               /* values per nanosecond */
-	uint64_t beyond;     /* values from here on are explained; 0: none are set apart */
-	double low, octaves; /* log2 of the shortest length, and the extent of the axis */
-	double tallest;      /* largest count */
+	uint64_t beyond;               /* values from here on are outliers; 0: none are set apart */
+	double low, octaves;           /* log2 of the shortest length, and the extent of the axis */
+	double tallest;                /* largest count */
 	uint64_t bin[BINS];
 };
 
@@ -215,7 +215,8 @@ static void write_chart(struct axes *a, uint32_t index, const char *what)
 	write_marker(a, 1, "p99", hist_percentile(a->hist, 99));
 	write_marker(a, 2, "worst", a->hist->max);
 	if (x > 0 && x < 1)
-		write_marker(a, 3, "explained from", a->beyond);
+		write_marker(a, 3, a->h->view->run.traced ? "explained from" : "outliers from",
+			     a->beyond);
 	fputs("</div>", out);
 	write_lengths(a);
 	fputs("</div></figure>\n", out);
@@ -298,29 +299,43 @@ static void hiccup_percentiles(const struct html *h)
 	free(line);
 }
 
+/* Some values are outliers: those of processes that move are not. */
+static bool has_outliers(const struct view *v)
+{
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		for (uint32_t k = 0; k < v->cpu[i].nseries; k++)
+			if (v->cpu[i].series[k].hist.count && v->cpu[i].series[k].threshold_ns)
+				return true;
+	return false;
+}
+
 void html_series_histograms(const struct html *h)
 {
 	struct axes *a = malloc(sizeof(*a));
 
 	if (!a)
 		return;
-	fputs("<p class=\"say\">All values, on two logarithmic axes. In another colour: from the "
-	      "threshold on, where a value is an outlier and what follows explains it.</p>\n"
-	      "<div class=\"histograms\">\n",
-	      h->out);
+	fprintf(h->out, "<p class=\"say\">All values, on two logarithmic axes.%s%s</p>\n",
+		!has_outliers(h->view)
+			? ""
+			: " In another colour: from the threshold on, where a value is an outlier",
+		!has_outliers(h->view) ? ""
+		: h->view->run.traced  ? " and what follows explains it."
+				       : ".");
 	for (uint32_t i = 0; i < h->view->ncpus; i++) {
 		const struct cpu *c = &h->view->cpu[i];
 
-		if (!group_detailed(h->view, i))
+		if (!group_detailed(h->view, i) || !series_first(c->series, c->nseries))
 			continue;
+		fputs("<div class=\"histograms\">\n", h->out);
 		for (uint32_t k = 0; k < c->nseries; k++)
 			if (c->series[k].hist.count) {
 				write_series(h, i, &c->series[k], a);
 				html_course(h, i, &c->series[k]);
 			}
 		series_percentiles(h, i);
+		fputs("</div>\n", h->out);
 	}
-	fputs("</div>\n", h->out);
 	free(a);
 }
 
@@ -338,7 +353,7 @@ void html_histograms(const struct html *h)
 		"logarithmic axes.",
 		html_windows(h->view) ? "slow windows" : "hiccups",
 		html_windows(h->view) ? ", of those above the threshold" : "");
-	if (kinds)
+	if (kinds && h->view->run.traced)
 		fprintf(h->out,
 			" The colours share a bar’s height as the kinds share the time of its %s: "
 			"the tail shows who made it.",

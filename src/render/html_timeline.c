@@ -280,10 +280,12 @@ void html_timeline(const struct html *h)
 	find_scale(l);
 	fprintf(h->out,
 		"<h2>%s</h2>\n<p class=\"say\">Share of each %s’s time, on one logarithmic scale "
-		"for all. The colours share a column’s height as the kinds share its "
-		"time.</p>\n",
+		"for all.%s</p>\n",
 		html_windows(h->view) ? "When windows were long" : "When time was lost",
-		h->view->run.watch ? "thread" : "CPU");
+		h->view->run.watch ? "thread" : "CPU",
+		h->view->run.traced
+			? " The colours share a column’s height as the kinds share its time."
+			: "");
 	html_legend(h);
 	fprintf(h->out, "<div class=\"lanes%s%s\">\n", h->ncpus > 8 ? " many" : "",
 		h->view->run.watch ? " threads" : "");

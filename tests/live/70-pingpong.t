@@ -56,7 +56,11 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     with open(raw) as f:
         messages = json.load(f)["messages"]
     again = culprit("report", "-f", "json", recording)
+    page = culprit("report", "-f", "html", recording).out
 ok(again.rc == 0 and again.out == r.out, "a recording reports the same", again.err)
+parts = page.split('<div class="histograms">')[1:]
+is_([sorted({cpu for cpu in (a, b) if f"cpu {cpu}, in each" in part}) for part in parts][:2],
+    sorted([[a], [b]]), "html: the pictures of each CPU stand together")
 check_sums(report, "pingpong")
 names = list(series(report, a))
 left_out = set(re.findall(r"^culprit: (\S+) is left out: ", r.err, re.M))

@@ -123,6 +123,12 @@ is_(([int(a) for a, _ in bins], sum(int(n) for _, n in bins) + over,
      re.search(r"^# Total: (\d+)$", t, re.M)[1]), (list(range(200)), 40, f"{40 - over:09}"),
     "and its histogram: a line each us, which with its overflows hold all")
 
+# ---- a page ----
+page = sleep("-n", "200", "-i", "1ms", "-t", "20us", "--no-trace", "--no-audit", "-f", "html").out
+ok("where a value is an outlier.</p>" in page
+   and not re.search("explained from|who made it|colours share", page),
+   "a page of untraced sleeps explains none", page[:300])
+
 # ---- how many, how far apart ----
 N, INTERVAL_NS = 80, 5_000_000
 for args in (), ("--relative",):
