@@ -359,17 +359,19 @@ $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/tests/unit/order_
 
 # Programs that live tests start; built here, as not every machine that runs the tests has a
 # compiler.
-CALLERS := $(O)/callers $(O)/callers_bare $(O)/callers_varying $(O)/callers_many
+CALLERS := $(O)/callers $(O)/callers_bare $(O)/callers_varying $(O)/callers_many \
+	$(O)/callers_made
 HELPERS := $(O)/watched $(O)/storm $(CALLERS) $(O)/callers_stripped
 $(O)/watched $(O)/storm: $(O)/%: tests/live/%.c src/culprit.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
 # One program with frame pointers, without, without and with numbers in their register, with more
-# ways than there is room for, and with nothing but what it needs to run.
+# ways than there is room for, with code that it makes, and with nothing but what it needs to run.
 $(O)/callers: FRAMES := -fno-omit-frame-pointer
 $(O)/callers_bare: FRAMES := -fomit-frame-pointer
 $(O)/callers_varying: FRAMES := -fomit-frame-pointer -DVARYING
 $(O)/callers_many: FRAMES := -fno-omit-frame-pointer -DMANY
+$(O)/callers_made: FRAMES := -fno-omit-frame-pointer -DMADE
 $(CALLERS): tests/live/callers.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(FRAMES) -fasynchronous-unwind-tables -Wl,--build-id $(WARN) \

@@ -116,11 +116,14 @@ static __always_inline __s32 user_stack_id(const struct user_stack *u)
 	return u->stack;
 }
 
-/* True for what may be an address of code: in the program, or in a library, which may have been
- * loaded long after the others. */
+/* True for what may be an address of code: in the program, in a library, which may have been loaded
+ * long after the others, or in memory beside the program where it makes code. */
 static __always_inline bool may_be_code(const struct mm_struct *mm, __u64 word, __u64 ip)
 {
-	return (word >= mm->start_code && word < mm->end_code) || word - ip + FAR < 2 * FAR;
+	if (word - ip + FAR < 2 * FAR)
+		return true;
+	/* The program has data and heap behind its own code. */
+	return word - mm->start_code + FAR < 2 * FAR && (word < mm->end_code || word >= mm->brk);
 }
 
 /* Ends the stack where frame pointers led astray: what a program without them has in that register

@@ -60,6 +60,7 @@ struct css_set {
 
 struct mm_struct {
 	unsigned long start_code, end_code; /* the program's own code */
+	unsigned long brk;
 	unsigned long start_stack;
 	unsigned long task_size; /* a power of two on arm64 */
 };

@@ -10,12 +10,15 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/now.h"
 #include "collect/user_open.h"
+#include "collect/user_process.h"
 
-#define DEBUG_FILES "/usr/lib/debug"
-#define STARTS_MOST 8    /* should the process that reads files end, and no file be the reason */
-#define SLOW_MOST   16   /* devices; then no more files are opened */
-#define RECENT      1024 /* mappings whose file's number is kept; a power of two */
+#define DEBUG_FILES   "/usr/lib/debug"
+#define STARTS_MOST   8    /* should the process that reads files end, and no file be the reason */
+#define SLOW_MOST     16   /* devices; then no more files are opened */
+#define RECENT        1024 /* mappings whose file's number is kept; a power of two */
+#define CLOCK_SLACK_S 2    /* between the clocks of files and of processes */
 
 struct file {
 	struct user_file known;
@@ -24,6 +27,11 @@ struct file {
 	struct timespec changed;
 	int fd; /* -1: it is bad */
 	bool sent, bad, debug_bad;
+	/* A map: whose, and how much of it was sent. */
+	uint32_t tgid;
+	uint64_t start_stack;
+	off_t size;
+	bool anew; /* another file is there than before */
 };
 
 /* A mapping of a program. */
@@ -125,7 +133,7 @@ static uint32_t number_of(struct user_files *f, const struct recent *m, const ch
 		return PARSE_FILES;
 	for (uint32_t i = 0; i < f->files; i++) {
 		n = &f->file[i];
-		if (n->dev != st.st_dev || n->ino != st.st_ino ||
+		if (n->known.map || n->dev != st.st_dev || n->ino != st.st_ino ||
 		    n->changed.tv_sec != st.st_mtim.tv_sec ||
 		    n->changed.tv_nsec != st.st_mtim.tv_nsec)
 			continue;
@@ -158,6 +166,103 @@ uint32_t user_files_number(struct user_files *f, const struct user_stack *u, uin
 	m.number = number_of(f, &m, inside, name);
 	*known = m;
 	return m.number;
+}
+
+/* ---- maps ---- */
+
+/* Reads the process' number in its own namespace, and its user. False: it is gone. */
+static bool read_status(uint32_t process, uint32_t *number, uid_t *uid)
+{
+	char path[48], line[512], *last;
+	bool has_uid = false;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", process);
+	in = fopen(path, "re");
+	*number = 0;
+	while (in && fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "Uid: %*u %u", uid) == 1)
+			has_uid = true;
+		if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
+			*number = strtoul(last, NULL, 10);
+	}
+	if (in)
+		fclose(in);
+	return has_uid && *number;
+}
+
+/* Seconds of the clock that files have, when a process began; INT64_MAX: not known. A file of the
+ * process before of the same number is older. */
+static int64_t begin_of(uint32_t process)
+{
+	uint64_t ticks = process_field(process, 22);
+	int64_t per_second = sysconf(_SC_CLK_TCK);
+
+	if (!ticks || per_second <= 0)
+		return INT64_MAX;
+	return (int64_t)((clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME)) / NSEC_PER_SEC +
+			 ticks / per_second);
+}
+
+/* Opens it where the process sees it. Its own user wrote it, and nobody else may. -1: there is
+ * none. */
+static int open_map(const struct user_stack *u, char *name, size_t len, struct stat *st)
+{
+	uint32_t number;
+	char root[48];
+	uid_t uid;
+	int fd;
+
+	if (!read_status(u->tgid, &number, &uid))
+		return -1;
+	snprintf(root, sizeof(root), "/proc/%u/root", u->tgid);
+	snprintf(name, len, "/tmp/perf-%u.map", number);
+	fd = user_open(root, name, st);
+	if (fd < 0)
+		return -1;
+	if (st->st_uid == uid && !(st->st_mode & S_IWOTH) &&
+	    st->st_mtim.tv_sec + CLOCK_SLACK_S >= begin_of(u->tgid))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static struct file *map_of(struct user_files *f, const struct user_stack *u)
+{
+	for (uint32_t i = 0; i < f->files; i++)
+		if (f->file[i].known.map && f->file[i].tgid == u->tgid &&
+		    f->file[i].start_stack == u->start_stack)
+			return &f->file[i];
+	if (f->files == PARSE_FILES)
+		return NULL;
+	f->file[f->files] = (struct file){
+		.known.map = true, .tgid = u->tgid, .start_stack = u->start_stack, .fd = -1};
+	return &f->file[f->files++];
+}
+
+uint32_t user_files_map(struct user_files *f, const struct user_stack *u)
+{
+	char name[sizeof(f->file->known.name)];
+	struct file *n;
+	struct stat st;
+	int fd = open_map(u, name, sizeof(name), &st);
+
+	n = fd >= 0 ? map_of(f, u) : NULL;
+	if (!n || n->bad) {
+		if (fd >= 0)
+			close(fd);
+		return PARSE_FILES;
+	}
+	if (n->fd >= 0)
+		close(n->fd);
+	n->anew |= n->dev != st.st_dev || n->ino != st.st_ino || st.st_size < n->size;
+	n->sent &= !n->anew && st.st_size == n->size;
+	n->fd = fd;
+	n->dev = st.st_dev;
+	n->ino = st.st_ino;
+	n->size = st.st_size;
+	strcpy(n->known.name, name);
+	return n - f->file;
 }
 
 /* ---- the process that reads ---- */
@@ -246,6 +351,13 @@ static void send_file(struct user_files *f, uint32_t number)
 	if (number >= f->files || n->sent || n->bad)
 		return;
 	n->sent = true;
+	if (n->known.map) {
+		ask.what = PARSE_MAP;
+		ask.n = n->anew;
+		n->anew = false;
+		ask_parser(f, &ask, n->fd, &a);
+		return;
+	}
 	if (!ask_parser(f, &ask, n->fd, &a))
 		return;
 	n->bad = !a.ok;

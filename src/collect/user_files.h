@@ -18,6 +18,7 @@ struct user_files;
 struct user_file {
 	char name[CALLS_FILE];   /* as its process calls it; the end of a longer one */
 	char build[CALLS_BUILD]; /* "": not known */
+	bool map;                /* see user_files_map() */
 };
 
 /* debug: where files with debug information are, by build id; NULL: in the usual place alone.
@@ -30,6 +31,10 @@ void user_files_free(struct user_files *f);
  * PARSE_FILES: there are too many, or it cannot be opened. */
 uint32_t user_files_number(struct user_files *f, const struct user_stack *u, uint64_t begin,
 			   uint64_t end, const char *inside, const char *name);
+
+/* The number of the file in which a process tells the functions that it makes (base/perf_map.h), as
+ * it is now. PARSE_FILES: there is none that is its own, written since it began. */
+uint32_t user_files_map(struct user_files *f, const struct user_stack *u);
 
 /* NULL for a number that is none. Valid until user_files_free. */
 const struct user_file *user_files_at(const struct user_files *f, uint32_t number);

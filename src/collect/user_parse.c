@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/user_parse.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/confine.h"
 #include "base/elf.h"
-#include "base/now.h"
-#include "base/units.h"
+#include "base/perf_map.h"
 
-#define ANSWER_MS   10000 /* for many files; one may take PARSE_FILE_MS */
-#define STEP_MS     50
 #define MEMORY_MOST 768ULL << 20
-#define REAP_MS     1000
 #define KEPT_MOST   192U << 20 /* bytes of all files in hand, before another is read */
 
 /* ---- the process: files ---- */
@@ -31,6 +21,8 @@
 struct file {
 	int fd, debug; /* -1: none */
 	struct elf *elf;
+	struct perf_map *map; /* read up to here: */
+	uint64_t map_at;
 };
 
 /* Not static: samplers lock all that is in the program. */
@@ -129,6 +121,34 @@ static void take_file(struct parsing *p, uint32_t number, int fd, struct parse_a
 	strcpy(a->build, elf_build(e));
 }
 
+/* Reads what a map has that it had not before. */
+static void take_map(struct parsing *p, int fd, struct parse_answer *a)
+{
+	struct file *f = &p->file[p->ask.file % PARSE_FILES];
+	size_t bytes = 0;
+	char text[4096];
+	ssize_t n = 0;
+
+	*p->reading = p->ask.file;
+	if (p->ask.n) {
+		perf_map_free(f->map);
+		f->map = NULL;
+	}
+	if (!f->map) {
+		f->map = perf_map_new();
+		f->map_at = 0;
+	}
+	for (int i = 0; i < PARSE_FILES; i++)
+		bytes += p->file[i].map ? perf_map_bytes(p->file[i].map) : 0;
+	a->ok = f->map && bytes < KEPT_MOST;
+	while (a->ok && (n = pread(fd, text, sizeof(text), f->map_at)) > 0) {
+		f->map_at += n;
+		a->ok = perf_map_add(f->map, text, n);
+	}
+	a->ok &= n == 0;
+	close(fd);
+}
+
 /* ---- the process: callers ---- */
 
 /* Adds a frame. back: 1 for a return address, which may be behind the end of the function that
@@ -142,6 +162,12 @@ static enum elf_frame add_frame(struct parsing *r, const struct parse_place *p, 
 	uint64_t address;
 
 	*f = (struct parse_frame){.number = number, .leaf = leaf};
+	/* No table says how code that was just made keeps its frames. */
+	if (p->file < PARSE_FILES && r->file[p->file].map) {
+		name = perf_map_name(r->file[p->file].map, p->offset - back);
+		strncpy(f->name, name ? name : "", sizeof(f->name) - 1);
+		return ELF_FRAME_UNKNOWN;
+	}
 	if (!e || p->offset < back || !elf_address(e, p->offset - back, &address))
 		return ELF_FRAME_UNKNOWN;
 	name = elf_name(e, address);
@@ -218,6 +244,8 @@ static void serve(int socket, struct parsing *p)
 			walk(p);
 		else if (fd >= 0 && p->ask.what == PARSE_DEBUG)
 			take_debug(p, p->ask.file % PARSE_FILES, fd, &p->answer);
+		else if (fd >= 0 && p->ask.what == PARSE_MAP)
+			take_map(p, fd, &p->answer);
 		else if (fd >= 0)
 			take_file(p, p->ask.file % PARSE_FILES, fd, &p->answer);
 		if (send(socket, &p->answer, sizeof(p->answer), MSG_NOSIGNAL) != sizeof(p->answer))
@@ -225,7 +253,7 @@ static void serve(int socket, struct parsing *p)
 	}
 }
 
-static void begin(int socket, volatile uint32_t *reading)
+void parser_process(int socket, volatile uint32_t *reading)
 {
 	struct rlimit memory = {MEMORY_MOST, MEMORY_MOST}, none = {0, 0};
 	struct parsing *p = calloc(1, sizeof(*p));
@@ -247,135 +275,4 @@ static void begin(int socket, volatile uint32_t *reading)
 		serve(socket, p);
 	}
 	_exit(!p);
-}
-
-/* ---- who asks ---- */
-
-int parser_start(struct parser *p)
-{
-	int pair[2];
-
-	p->pid = 0;
-	if (!p->reading) {
-		void *shared = mmap(NULL, sizeof(*p->reading), PROT_READ | PROT_WRITE,
-				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-		if (shared == MAP_FAILED)
-			return -errno;
-		p->reading = shared;
-	}
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return -errno;
-	p->pid = fork();
-	if (!p->pid) {
-		close(pair[0]);
-		begin(pair[1], p->reading);
-	}
-	close(pair[1]);
-	p->socket = pair[0];
-	if (p->pid > 0)
-		return 0;
-	p->pid = 0;
-	close(pair[0]);
-	return -errno;
-}
-
-void parser_reap(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	for (int i = 0; i < REAP_MS && !waitpid(pid, NULL, WNOHANG); i++)
-		usleep(1000);
-}
-
-void parser_stop(struct parser *p)
-{
-	if (!p->pid)
-		return;
-	parser_reap(p->pid);
-	close(p->socket);
-	p->pid = 0;
-}
-
-static bool tell(int socket, const struct parse_ask *ask, int fd)
-{
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} room = {};
-	struct iovec io = {(void *)ask, sizeof(*ask)};
-	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
-	struct cmsghdr *c;
-
-	if (fd >= 0) {
-		m.msg_control = room.bytes;
-		m.msg_controllen = sizeof(room.bytes);
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
-	return sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof(*ask);
-}
-
-/* Time that a process has waited for a CPU, ns; 0: the kernel does not tell. */
-static uint64_t waited_ns(pid_t pid)
-{
-	unsigned long long waited = 0;
-	char path[48];
-	FILE *in;
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
-	in = fopen(path, "re");
-	if (!in)
-		return 0;
-	if (fscanf(in, "%*u %llu", &waited) != 1)
-		waited = 0;
-	fclose(in);
-	return waited;
-}
-
-/* Waits for an answer, or the end. 0 or -ETIME. */
-static int wait_answer(const struct parser *p)
-{
-	struct pollfd come = {.fd = p->socket, .events = POLLIN};
-	uint64_t until = now_ns() + ANSWER_MS * NSEC_PER_MSEC, since = 0, waited = 0, now;
-	uint32_t file = 0;
-
-	while (poll(&come, 1, STEP_MS) != 1) {
-		now = now_ns();
-		if (!since || *p->reading != file) {
-			file = *p->reading;
-			since = now;
-			waited = waited_ns(p->pid);
-		}
-		if (now > until ||
-		    now - since > PARSE_FILE_MS * NSEC_PER_MSEC + waited_ns(p->pid) - waited)
-			return -ETIME;
-	}
-	return 0;
-}
-
-uint32_t parser_reading(const struct parser *p)
-{
-	return *p->reading;
-}
-
-int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer)
-{
-	int err;
-
-	if (!p->pid)
-		return -EPIPE;
-	*p->reading = UINT32_MAX;
-	err = tell(p->socket, ask, fd) ? wait_answer(p) : -EPIPE;
-	if (!err && recv(p->socket, answer, sizeof(*answer), 0) == sizeof(*answer) &&
-	    answer->n <= CALLS_MOST) {
-		answer->build[sizeof(answer->build) - 1] = 0;
-		for (uint32_t i = 0; i < answer->n; i++)
-			answer->frame[i].name[CALLS_NAME - 1] = 0;
-		return 0;
-	}
-	parser_stop(p);
-	return err ? err : -EPIPE;
 }

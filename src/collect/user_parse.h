@@ -17,19 +17,20 @@
 enum parse_what {
 	PARSE_FILE,  /* a program, with its open file */
 	PARSE_DEBUG, /* likewise, the debug information of one */
+	PARSE_MAP,   /* likewise, base/perf_map.h; it may have grown */
 	PARSE_WALK,  /* find the callers, and their names */
 };
 
 /* An address as a place in a file. */
 struct parse_place {
-	uint32_t file; /* PARSE_FILES: in none that is known */
-	uint64_t offset;
+	uint32_t file;   /* PARSE_FILES: in none that is known */
+	uint64_t offset; /* in a map: the address */
 };
 
 struct parse_ask {
 	enum parse_what what;
 	uint32_t file; /* number of the file, for all but PARSE_WALK */
-	uint32_t n;    /* frames of a struct user_stack, and the leaf */
+	uint32_t n;    /* frames of a struct user_stack, and the leaf; PARSE_MAP: 1: another file */
 	struct parse_place place[USER_FRAMES], leaf;
 };
 
@@ -55,6 +56,9 @@ struct parser {
 };
 
 #define PARSE_FILE_MS 2000 /* two million symbols in disorder took 500 ms */
+
+/* The life of the process, for parser_start(): takes asks until the socket is closed. */
+void parser_process(int socket, volatile uint32_t *reading) __attribute__((noreturn));
 
 /* Starts it. 0 or -errno. */
 int parser_start(struct parser *p);

@@ -15,6 +15,7 @@
 
 #include "base/confine.h"
 #include "collect/user_files.h"
+#include "collect/user_process.h"
 
 #define JOBS_MOST 8192 /* stacks in hand */
 
@@ -38,26 +39,6 @@ struct reader {
 };
 
 /* ---- mappings ---- */
-
-/* The address where the stack of a process's program began; 0: not known. */
-static uint64_t start_of_stack(uint32_t process)
-{
-	char path[48], text[2048], *at;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", process);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	at = strrchr(text, ')'); /* the name may have any bytes */
-	for (int field = 2; at && field < 28; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at, NULL, 10) : 0;
-}
 
 struct mapping {
 	unsigned long long begin, end, offset;
@@ -84,6 +65,16 @@ static bool read_mapping(const char *line, struct mapping *m)
 	return true;
 }
 
+/* True for memory of code that a program made while it ran, or for all that is in no file but the
+ * kernel's own. */
+static bool is_made(const struct mapping *m)
+{
+	return m->name[0] != '/' ? m->name[0] != '[' || !strncmp(m->name, "[anon", 5) ||
+					   !strcmp(m->name, "[heap]") || !strcmp(m->name, "[stack]")
+				 : !strncmp(m->name, "/memfd:doublemapper", 19) ||
+					   !strncmp(m->name, "//anon", 6);
+}
+
 /* Finds the places of the addresses in this mapping. */
 static void place_in(struct reader *r, struct job *j, const struct user_stack *u,
 		     const struct mapping *m)
@@ -97,10 +88,14 @@ static void place_in(struct reader *r, struct job *j, const struct user_stack *u
 
 		if (j->address[which] < m->begin || j->address[which] >= m->end)
 			continue;
-		if (!asked)
+		if (!asked && is_made(m))
+			file = user_files_map(r->files, u);
+		else if (!asked)
 			file = user_files_number(r->files, u, m->begin, m->end, m->inside, m->name);
 		asked = true;
-		*p = (struct parse_place){file, j->address[which] - m->begin + m->offset};
+		*p = (struct parse_place){file, j->address[which]};
+		if (!is_made(m))
+			p->offset += m->offset - m->begin;
 	}
 }
 
@@ -112,17 +107,17 @@ static bool find_places(struct reader *r, struct job *j, const struct user_stack
 	size_t room = 0;
 	FILE *in;
 
-	if (!u->start_stack || start_of_stack(u->tgid) != u->start_stack)
+	if (!u->start_stack || process_field(u->tgid, 28) != u->start_stack)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%u/maps", u->tgid);
 	in = fopen(path, "re");
 	while (in && getline(&line, &room, in) > 0)
-		if (read_mapping(line, &m) && m.mode[2] == 'x' && m.name[0] == '/')
+		if (read_mapping(line, &m) && m.mode[2] == 'x' && (m.name[0] == '/' || is_made(&m)))
 			place_in(r, j, u, &m);
 	free(line);
 	if (in)
 		fclose(in);
-	return in && start_of_stack(u->tgid) == u->start_stack;
+	return in && process_field(u->tgid, 28) == u->start_stack;
 }
 
 /* ---- stacks ---- */
@@ -136,7 +131,7 @@ static void describe(const struct reader *r, const struct job *j, const struct p
 	const struct user_file *f = user_files_at(r->files, p->file);
 
 	*c = (struct call){.gap = from->gap, .offset = j->address[which]};
-	if (from->gap || !f)
+	if (from->gap || !f || (f->map && !from->name[0]))
 		return;
 	memcpy(c->name, from->name, sizeof(c->name));
 	memcpy(c->file, f->name, sizeof(c->file));

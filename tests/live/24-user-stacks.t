@@ -20,8 +20,9 @@ from lib import culprit, done, is_, ok, skip, sources
 lib.need_bpf()
 cpu = lib.pick_target()
 place = tempfile.mkdtemp()
-PLAIN, STRIPPED, BARE, VARYING, MANY = (
-    lib.helper(f"callers{kind}") for kind in ("", "_stripped", "_bare", "_varying", "_many"))
+PLAIN, STRIPPED, BARE, VARYING, MANY, MADE = (
+    lib.helper(f"callers{kind}")
+    for kind in ("", "_stripped", "_bare", "_varying", "_many", "_made"))
 
 
 @contextlib.contextmanager
@@ -118,6 +119,45 @@ if subprocess.run([*inside[:4], f"mount -t tmpfs none {mounts}"], capture_output
     skip(NAME, "no mounts of its own can be made here")
 else:
     are_right(measured(inside), NAME)
+
+# ---- code that is made ----
+
+WAYS = [("syscall", "ask", f) for f in ("often", "seldom")]
+
+
+def made(change):
+    """The ways of the program that makes code, after a change of its map, which is removed."""
+    with asking(MADE) as pid:
+        time.sleep(0.1)  # the program begins to call after it said so
+        path = f"/tmp/perf-{pid}.map"
+        try:
+            change(path)
+            report, _ = lib.run_json(cpu, 0.5, "--no-audit", "--user-stacks")
+        finally:
+            os.remove(path)
+        found = origins(report, pid)
+        return path, found, {tuple(names(o)) for o in found}
+
+
+path, found, got = made(lambda path: None)
+ok(got == {(*w, "made:f x.js:1", None) for w in WAYS} and
+   all(o["user_stack"][3]["file"] == path for o in found),
+   "code that is made has its name from the program's map; its callers are not known", found)
+
+
+def another(path):
+    os.rename(path, f"{path}.x")
+    os.symlink(f"{path}.x", path)
+
+
+for change, name in ((lambda path: os.chmod(path, 0o666), "that anybody may write"),
+                     (lambda path: os.chown(path, 12345, -1), "of somebody else"),
+                     (lambda path: os.utime(path, (1e9, 1e9)), "older than the process"),
+                     (another, "that is a link")):
+    path, found, got = made(change)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(f"{path}.x")
+    ok(got == {(*w, None) for w in WAYS}, f"a map {name} is not read", found)
 
 # ---- what is lost ----
 

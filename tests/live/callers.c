@@ -2,7 +2,8 @@
 /* callers CPU: wakes its thread "called" on that CPU again and again, from one of two functions of
  * the same make: main > often > ask > syscall three times, then main > seldom > ask > syscall once.
  * main stays on one other CPU. Ends with its parent. MANY: by as many ways as 15 calls of two
- * functions can make, each in its turn. */
+ * functions can make, each in its turn. MADE: main calls by code that it has made, and
+ * tells its name as perf reads it, in /tmp/perf-PID.map. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -96,12 +99,50 @@ static void ask_once(unsigned i)
 #else
 #define PAUSE_NS 500000
 
+#ifdef MADE
+#if defined(__x86_64__)
+/* push %rbp; mov %rsp,%rbp; call *%rdi; leave; ret */
+static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0xc9, 0xc3};
+#else
+/* stp x29, x30, [sp, #-16]!; mov x29, sp; blr x0; ldp x29, x30, [sp], #16; ret */
+static const uint32_t code[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
+#endif
+
+static void call(long (*function)(void))
+{
+	static void *made;
+	char path[64];
+	FILE *map;
+
+	if (!made) {
+		made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (made == MAP_FAILED)
+			exit(1);
+		memcpy(made, code, sizeof(code));
+		__builtin___clear_cache(made, (char *)made + sizeof(code));
+		mprotect(made, 4096, PROT_READ | PROT_EXEC);
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+		map = fopen(path, "w");
+		if (!map)
+			exit(1);
+		fprintf(map, "%lx %zx made:%s\n", (unsigned long)made, sizeof(code), "f x.js:1");
+		fclose(map);
+	}
+	((void (*)(long (*)(void)))made)(function);
+}
+#else
+static void call(long (*function)(void))
+{
+	function();
+}
+#endif
+
 static void ask_once(unsigned i)
 {
 	if (i % 4)
-		often();
+		call(often);
 	else
-		seldom();
+		call(seldom);
 }
 #endif
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/now.h"
+#include "base/units.h"
+#include "collect/user_parse.h"
+
+#define ANSWER_MS 10000 /* for many files; one may take PARSE_FILE_MS */
+#define STEP_MS   50
+#define REAP_MS   1000
+
+int parser_start(struct parser *p)
+{
+	int pair[2];
+
+	p->pid = 0;
+	if (!p->reading) {
+		void *shared = mmap(NULL, sizeof(*p->reading), PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+		if (shared == MAP_FAILED)
+			return -errno;
+		p->reading = shared;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	p->pid = fork();
+	if (!p->pid) {
+		close(pair[0]);
+		parser_process(pair[1], p->reading);
+	}
+	close(pair[1]);
+	p->socket = pair[0];
+	if (p->pid > 0)
+		return 0;
+	p->pid = 0;
+	close(pair[0]);
+	return -errno;
+}
+
+void parser_reap(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	for (int i = 0; i < REAP_MS && !waitpid(pid, NULL, WNOHANG); i++)
+		usleep(1000);
+}
+
+void parser_stop(struct parser *p)
+{
+	if (!p->pid)
+		return;
+	parser_reap(p->pid);
+	close(p->socket);
+	p->pid = 0;
+}
+
+static bool tell(int socket, const struct parse_ask *ask, int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} room = {};
+	struct iovec io = {(void *)ask, sizeof(*ask)};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
+	struct cmsghdr *c;
+
+	if (fd >= 0) {
+		m.msg_control = room.bytes;
+		m.msg_controllen = sizeof(room.bytes);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	return sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof(*ask);
+}
+
+/* Time that a process has waited for a CPU, ns; 0: the kernel does not tell. */
+static uint64_t waited_ns(pid_t pid)
+{
+	unsigned long long waited = 0;
+	char path[48];
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	in = fopen(path, "re");
+	if (!in)
+		return 0;
+	if (fscanf(in, "%*u %llu", &waited) != 1)
+		waited = 0;
+	fclose(in);
+	return waited;
+}
+
+/* Waits for an answer, or the end. 0 or -ETIME. */
+static int wait_answer(const struct parser *p)
+{
+	struct pollfd come = {.fd = p->socket, .events = POLLIN};
+	uint64_t until = now_ns() + ANSWER_MS * NSEC_PER_MSEC, since = 0, waited = 0, now;
+	uint32_t file = 0;
+
+	while (poll(&come, 1, STEP_MS) != 1) {
+		now = now_ns();
+		if (!since || *p->reading != file) {
+			file = *p->reading;
+			since = now;
+			waited = waited_ns(p->pid);
+		}
+		if (now > until ||
+		    now - since > PARSE_FILE_MS * NSEC_PER_MSEC + waited_ns(p->pid) - waited)
+			return -ETIME;
+	}
+	return 0;
+}
+
+uint32_t parser_reading(const struct parser *p)
+{
+	return *p->reading;
+}
+
+int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer)
+{
+	int err;
+
+	if (!p->pid)
+		return -EPIPE;
+	*p->reading = UINT32_MAX;
+	err = tell(p->socket, ask, fd) ? wait_answer(p) : -EPIPE;
+	if (!err && recv(p->socket, answer, sizeof(*answer), 0) == sizeof(*answer) &&
+	    answer->n <= CALLS_MOST) {
+		answer->build[sizeof(answer->build) - 1] = 0;
+		for (uint32_t i = 0; i < answer->n; i++)
+			answer->frame[i].name[CALLS_NAME - 1] = 0;
+		return 0;
+	}
+	parser_stop(p);
+	return err ? err : -EPIPE;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions of programs that make code: found by address, the last line first, whatever else the
+ * file holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/perf_map.h"
+
+/* Bytes come in pieces of `step`. */
+static struct perf_map *read_text(const char *text, size_t step)
+{
+	struct perf_map *m = perf_map_new();
+
+	assert_non_null(m);
+	for (size_t at = 0, len = strlen(text); at < len; at += step)
+		assert_true(perf_map_add(m, text + at, len - at < step ? len - at : step));
+	return m;
+}
+
+static void is(struct perf_map *m, uint64_t address, const char *name)
+{
+	const char *found = perf_map_name(m, address);
+
+	if (!name)
+		assert_null(found);
+	else
+		assert_string_equal(found ? found : "none", name);
+}
+
+static void test_lines(void **state)
+{
+	static const char text[] = "7f0000001000 20 py::main:/srv/a b.py\n"
+				   "0x7f0000001020 0x10 LazyCompile:*f x.js:1\n"
+				   "7f0000001040 10 \x1b[31m\n";
+
+	(void)state;
+	for (size_t step = 1; step < sizeof(text); step++) {
+		struct perf_map *m = read_text(text, step);
+
+		is(m, 0x7f0000000fff, NULL);
+		is(m, 0x7f0000001000, "py::main:/srv/a b.py");
+		is(m, 0x7f000000101f, "py::main:/srv/a b.py");
+		is(m, 0x7f0000001020, "LazyCompile:*f x.js:1");
+		is(m, 0x7f0000001030, NULL);
+		is(m, 0x7f0000001040, "\x1b[31m");
+		is(m, UINT64_MAX, NULL);
+		perf_map_free(m);
+	}
+}
+
+static void test_grows(void **state)
+{
+	struct perf_map *m = read_text("1000 10 one\n2000 10 tw", 4096);
+
+	(void)state;
+	is(m, 0x1000, "one");
+	is(m, 0x2000, NULL);
+	assert_true(perf_map_add(m, "o\n1008 10 three\n", 16));
+	is(m, 0x2000, "two");
+	is(m, 0x1007, "one");
+	is(m, 0x1008, "three"); /* the code was made anew */
+	perf_map_free(m);
+}
+
+static void test_others(void **state)
+{
+	static const char text[] = "\n \n1000\n1000 10\n1000 10 \n1000  10 a\ng 10 a\n1000 0 a\n"
+				   "ffffffffffffffff 10 a\n11111111111111111 10 a\n-1000 10 a\n"
+				   "0x 10 a\n1000,10,a\n1000 10 a";
+	struct perf_map *m = read_text(text, 7);
+
+	(void)state;
+	for (uint64_t at = 0; at < 0x2000; at++)
+		is(m, at, NULL);
+	assert_true(perf_map_add(m, "\n", 1));
+	is(m, 0x1000, "a"); /* the last has its end now */
+	perf_map_free(m);
+}
+
+static void test_long_line(void **state)
+{
+	char *text = calloc(1, 3 * PERF_MAP_LINE);
+	struct perf_map *m;
+
+	(void)state;
+	assert_non_null(text);
+	strcpy(text, "1000 10 ");
+	memset(text + 8, 'x', PERF_MAP_LINE);
+	strcat(text, "\n2000 10 behind\n");
+	m = read_text(text, 100);
+	is(m, 0x1000, NULL);
+	is(m, 0x2000, "behind");
+	perf_map_free(m);
+	free(text);
+}
+
+/* More lines than stay unsorted, in any order; of two for one place the later counts. */
+static void test_many(void **state)
+{
+	enum { N = 20000 };
+	struct perf_map *m = perf_map_new();
+	char line[64];
+
+	(void)state;
+	assert_non_null(m);
+	for (unsigned turn = 0; turn < 2; turn++) {
+		for (unsigned i = 0; i < N; i++) {
+			unsigned at = i * 7919 % N; /* a prime: each once */
+			int len = snprintf(line, sizeof(line), "%x 10 f%u.%u\n", 16 * at, at, turn);
+
+			assert_true(perf_map_add(m, line, len));
+		}
+		for (unsigned i = 0; i < N; i++) {
+			snprintf(line, sizeof(line), "f%u.%u", i, turn);
+			is(m, 16 * i + i % 16, line);
+		}
+	}
+	is(m, 16 * N, NULL);
+	assert_true(perf_map_bytes(m) < 4 << 20);
+	perf_map_free(m);
+}
+
+static void test_room(void **state)
+{
+	struct perf_map *m = perf_map_new();
+	uint32_t n = 0;
+
+	(void)state;
+	assert_non_null(m);
+	while (perf_map_add(m, "1000 10 a\n", 10))
+		n++;
+	assert_int_equal(n, PERF_MAP_LINES);
+	is(m, 0x1000, "a");
+	perf_map_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),  cmocka_unit_test(test_grows),
+		cmocka_unit_test(test_others), cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_many),   cmocka_unit_test(test_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
