@@ -8,6 +8,8 @@
 
 #include "audit/conclude.h"
 
+#define OWNER_SAID 160 /* bytes; a sentence has room for little more */
+
 void sentence_add(struct sentence *s, const char *fmt, ...)
 {
 	size_t have = strlen(s->buf);
@@ -220,12 +222,17 @@ static uint64_t may_be_others(const struct view *v, const struct cpu *c, const s
 }
 
 static void say_source(struct sentence *out, const struct view *v, const struct cpu *c,
-		       const struct source *s)
+		       const struct most *m)
 {
+	const struct source *s = m->source;
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
 	uint64_t others = may_be_others(v, c, s);
+	char owner[OWNER_TEXT];
 
 	sentence_source(out, s);
+	/* A unit has another remedy than a thread. */
+	if (!m->many && !s->by && s->owner && *owner_text_of(s->owner, owner))
+		sentence_add(out, " (%.*s)", OWNER_SAID, owner);
 	if (others) {
 		sentence_add(out,
 			     ", or to threads that left unseen before it, %llu times at most: who "
@@ -251,5 +258,5 @@ void sentence_most(struct sentence *out, const struct view *v, uint32_t i, const
 	else if (m->group == HOST)
 		say_host(out, m);
 	else
-		say_source(out, v, c, m->source);
+		say_source(out, v, c, m);
 }

@@ -89,6 +89,9 @@ const struct opt output_opts[] = {
 	 FIELD(all)},
 	{0, "metrics-per", "WHAT", "in metrics, what has series of its own", FIELD(metrics_per),
 	 opt_set_choice, .choices = OPT_CHOICES(metrics_pers), .preset = "cpu"},
+	{0, "metrics-label", "WHAT",
+	 "in metrics, a label for series of user threads: whose they are, also in sums over CPUs",
+	 FIELD(label), opt_set_choice, .choices = OPT_CHOICES(output_labels), .preset = "none"},
 	OPT_SCHEMA(schema_report),
 	{0, "schema-jsonl", NULL, "print that of a line of -f jsonl, and do no more",
 	 .says = schema_jsonl},
@@ -149,6 +152,9 @@ int output_open(struct output *o)
 				format_of(o)->choice.name);
 	if (o->metrics_per && !o->metrics && !is_metrics(o))
 		return complain("--metrics-per is for metrics: leave it out with -f %s",
+				format_of(o)->choice.name);
+	if (o->label && !o->metrics && !is_metrics(o))
+		return complain("--metrics-label is for metrics: leave it out with -f %s",
 				format_of(o)->choice.name);
 	if (o->all && !output_prose(o))
 		return complain("--all is for text and Markdown: leave it out with -f %s",
@@ -335,6 +341,7 @@ void output_ready(struct output *o, struct render_options *r)
 				     .chart = o->chart,
 				     .all = o->all,
 				     .metrics_per = o->metrics_per,
+				     .metrics_label = output_label(o),
 				     .series = o->series,
 				     .values = o->values};
 	r->height = height_of(o->file);

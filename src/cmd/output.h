@@ -16,6 +16,7 @@ struct output {
 	const char *path;
 	bool stacks, chart, all;
 	int metrics_per; /* enum metrics_per */
+	int label;       /* see output_label() */
 	bool metrics;    /* makes metrics beside the report */
 	int series;      /* enum series_style */
 	bool series_given;
@@ -35,6 +36,7 @@ extern const struct opt output_opts[];            /* for a struct output: -f, -o
 extern const struct opt output_file_opts[];       /* for a const char *, the path: -o alone */
 extern const struct opt_choice percentile_sets[]; /* enum series_style */
 extern const struct opt_choice output_bys[];      /* enum owner_by */
+extern const struct opt_choice output_labels[];   /* see output_label() */
 extern const struct opt series_opts[]; /* for a struct output, for reports of workloads */
 
 /* The row of --by: `field` is the offset of an int, an enum owner_by. */
@@ -43,6 +45,9 @@ extern const struct opt series_opts[]; /* for a struct output, for reports of wo
 		0, "by", "WHAT", "what a row of threads stands for", field, opt_set_choice,        \
 			.choices = OPT_CHOICES(output_bys), .preset = "thread"                     \
 	}
+
+/* The kind of owner that labels the series of metrics, by --metrics-label; BY_THREAD: none. */
+enum owner_by output_label(const struct output *o);
 
 /* Setter of a const char *: "-" is standard output, NULL. */
 int output_set_path(const char *text, void *field, const struct opt *row, char *why, size_t whylen);

@@ -214,7 +214,7 @@ static int run(struct options *o, struct view *v)
 
 	if (textfile_wanted(&o->textfile) &&
 	    !(state.textfile = textfile_open(&o->textfile, o->output.metrics_per == PER_HOST,
-					     &o->measure.housekeeping)))
+					     output_label(&o->output), &o->measure.housekeeping)))
 		return EXIT_ERROR;
 	if (o->hiccups && !(state.lines = newfile_grow(o->hiccups))) {
 		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups,

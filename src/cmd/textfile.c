@@ -46,6 +46,7 @@ struct textfile {
 	struct listener *listener; /* NULL: none */
 	bool deaf;                 /* the listener has ended, and its end was reported */
 	bool host;
+	enum owner_by label;
 	struct leaders leaders;
 	pthread_t writer;
 	bool begun; /* the writer thread exists */
@@ -177,7 +178,7 @@ static int try_file(const struct textfile *t)
 	return 0;
 }
 
-struct textfile *textfile_open(const struct textfile_options *o, bool host,
+struct textfile *textfile_open(const struct textfile_options *o, bool host, enum owner_by label,
 			       const struct cpus *housekeeping)
 {
 	struct textfile *t = calloc(1, sizeof(*t));
@@ -188,6 +189,7 @@ struct textfile *textfile_open(const struct textfile_options *o, bool host,
 	}
 	t->path = o->path;
 	t->host = host;
+	t->label = label;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->come, NULL);
 	if ((!t->path || !try_file(t)) &&
@@ -204,7 +206,8 @@ void textfile_write(struct textfile *t, struct view *view, bool running)
 	size_t len;
 	FILE *f;
 
-	if (!t->leaders.cpu && metrics_leaders(&t->leaders, view, t->host ? PER_HOST : PER_CPU))
+	if (!t->leaders.cpu &&
+	    metrics_leaders(&t->leaders, view, t->host ? PER_HOST : PER_CPU, t->label))
 		return; /* out of memory: the next time may work */
 	f = open_memstream(&text, &len);
 	if (!f)

@@ -26,10 +26,10 @@ struct textfile;
 int textfile_check(const struct textfile_options *o);   /* 0, or -1 with the reason said */
 bool textfile_wanted(const struct textfile_options *o); /* one of them */
 
-/* Tests whether it can make a file there, and listens. host: all CPUs together. housekeeping: for
- * who answers. Before the engine is opened, and rights are given away. NULL with the reason said.
- */
-struct textfile *textfile_open(const struct textfile_options *o, bool host,
+/* Tests whether it can make a file there, and listens. host: all CPUs together. label: as
+ * metrics_leaders() takes it. housekeeping: for who answers. Before the engine is opened, and
+ * rights are given away. NULL with the reason said. */
+struct textfile *textfile_open(const struct textfile_options *o, bool host, enum owner_by label,
 			       const struct cpus *housekeeping);
 
 /* Writes the run as of now; running: it goes on. Returns at once. Call it on CPUs that may be

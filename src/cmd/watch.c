@@ -233,7 +233,8 @@ static int run(struct options *o, struct view *v)
 
 	wo.threads.sums = o->sums ? SUMS_ALONE : SUMS_NONE;
 	if (textfile_wanted(&o->textfile) &&
-	    !(state.textfile = textfile_open(&o->textfile, false, &c->measure.housekeeping)))
+	    !(state.textfile = textfile_open(&o->textfile, false, output_label(&o->command.output),
+					     &c->measure.housekeeping)))
 		return EXIT_ERROR;
 	code = live_run(&live);
 	return textfile_close(state.textfile) ? EXIT_ERROR : code;

@@ -2,6 +2,7 @@
 #include "model/leaders.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 /* Totals of all sources with one series, in order of their first rows. */
 struct group {
 	const struct source *first;
-	char name[DIFF_NAME];
+	char name[DIFF_NAME], label[OWNER_PART];
 	struct leader_sums sum;
 	bool seen; /* one of them was present at the last update */
 };
@@ -81,45 +82,65 @@ static bool same_function(const char *a, const char *b)
 }
 
 /* True for rows and series with the same name. */
-static bool in_group(const struct group *g, const struct source *s, const char *name)
+static bool in_group(const struct group *g, const struct source *s, const char *name,
+		     const char *label)
 {
 	return g->first->kind == s->kind && g->first->kernel_thread == s->kernel_thread &&
-	       g->first->by == s->by && !strcmp(g->name, name) &&
+	       g->first->by == s->by && !strcmp(g->name, name) && !strcmp(g->label, label) &&
 	       same_function(g->first->function, s->function);
 }
 
 static bool is_own(const struct leader *l, const struct group *g)
 {
 	return g->first->kind == l->kind && g->first->kernel_thread == l->kernel_thread &&
-	       g->first->by == l->by && !strcmp(g->name, l->name) &&
+	       g->first->by == l->by && !strcmp(g->name, l->name) && !strcmp(g->label, l->label) &&
 	       same_function(g->first->function, l->function);
 }
 
-/* Adds the rows of a lane to g[n]; serial: that of its newest source before. Returns how many there
- * are. */
-static uint32_t group_lane(const struct sources *t, uint64_t serial, bool few, struct group *g,
-			   uint32_t n)
+static void label_of(const struct leaders *set, struct source *s, char label[OWNER_PART])
 {
+	char buf[OWNER_PART];
+	struct owner o;
+
+	label[0] = 0;
+	if (set->label < BY_UNIT)
+		return;
+	if (!s->labelled)
+		s->labelled = s->owner ? s->owner : "";
+	if (!*s->labelled)
+		return;
+	owner_read(&o, s->labelled);
+	snprintf(label, OWNER_PART, "%s", owner_part(&o, set->label, buf));
+}
+
+/* Adds the rows of a lane to g[n]. Returns how many there are. */
+static uint32_t group_lane(const struct leaders *set, const struct view *v, uint32_t lane,
+			   struct group *g, uint32_t n)
+{
+	const struct sources *t = &v->cpu[lane].sources;
+
 	for (uint32_t i = 0; i < t->count; i++) {
-		const struct source *s = t->row[i];
+		struct source *s = t->row[i];
 		struct leader_sums sum = sums_of(s);
-		char name[DIFF_NAME];
+		char name[DIFF_NAME], label[OWNER_PART];
 		uint32_t k;
 
 		if (s->rest)
 			continue;
-		if (few)
+		label_of(set, s, label);
+		if (set->of)
 			group_name(s, name);
 		else
 			diff_name(s, false, name);
-		for (k = 0; k < n && !in_group(&g[k], s, name); k++)
+		for (k = 0; k < n && !in_group(&g[k], s, name, label); k++)
 			;
 		if (k == n) {
 			g[n] = (struct group){.first = s};
+			memcpy(g[n].label, label, sizeof(label));
 			memcpy(g[n++].name, name, sizeof(name));
 		}
 		add(&g[k].sum, &sum);
-		g[k].seen |= s->oldest <= serial;
+		g[k].seen |= s->oldest <= set->serial[lane];
 	}
 	return n;
 }
@@ -132,7 +153,7 @@ static int by_time(const void *a, const void *b)
 		return x->sum.ns < y->sum.ns ? 1 : -1;
 	if (x->first->serial != y->first->serial)
 		return x->first->serial < y->first->serial ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return strcmp(x->name, y->name) ? strcmp(x->name, y->name) : strcmp(x->label, y->label);
 }
 
 static struct leader *own_of(struct leaders_cpu *c, const struct group *g)
@@ -200,6 +221,7 @@ static void begin_series(struct leader *l, const struct group *g)
 			     .by = g->first->by,
 			     .function = g->first->function};
 	memcpy(l->name, g->name, sizeof(l->name));
+	memcpy(l->label, g->label, sizeof(l->label));
 	if (g->seen) /* the source is in the rest so far */
 		l->last = g->sum;
 }
@@ -229,7 +251,7 @@ static void update_part(struct leaders *s, const struct view *v, uint32_t part, 
 	uint32_t n = 0;
 
 	for (uint32_t k = leaders_lane(s, part, 0); k < s->lanes; k = leaders_lane(s, part, k + 1))
-		n = group_lane(&v->cpu[k].sources, s->serial[k], s->of, g, n);
+		n = group_lane(s, v, k, g, n);
 	qsort(g, n, sizeof(*g), by_time);
 	for (uint32_t i = 0; i < n && i < s->top && (g[i].sum.ns || g[i].sum.runs); i++)
 		if (!own_of(c, &g[i]))

@@ -12,6 +12,10 @@
  * series have with `gone` is all that was ever lost.
  * A source that the table of sources merges into its rest keeps its sums in its series.
  *
+ * Where series are labelled with the owners of user threads, each owner's have one. A row keeps
+ * the label that it had at its first update, also when its threads are another owner's by then: the
+ * counters of two series would be wrong from there on.
+ *
  * Pure; memory is bounded.
  */
 #ifndef CULPRIT_LEADERS_H
@@ -35,6 +39,7 @@ struct leader {
 	bool kernel_thread;
 	enum owner_by by;
 	char name[DIFF_NAME];
+	char label[OWNER_PART];       /* "": none */
 	const char *function, *cause; /* names of the first of them */
 	struct leader_sums sum;       /* since it has this series */
 	struct leader_sums last;      /* sums of all its rows at the last update */
@@ -54,6 +59,9 @@ struct leaders {
 	uint32_t *of;      /* by index of the view: its cpu[]; NULL: each is its own */
 	uint64_t *serial;  /* by index of the view: the newest source before the last update */
 	uint32_t top, max; /* series at first, and at most */
+	/* The kind of owner that labels them, from BY_UNIT on; BY_THREAD: none. Set before the
+	 * first update. */
+	enum owner_by label;
 };
 
 /* 0 or -ENOMEM. */

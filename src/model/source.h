@@ -55,6 +55,7 @@ struct source {
 	bool rest;          /* the row "(others)" of its kind */
 	enum owner_by by;   /* from BY_UNIT on the name is an owner's, and it has all threads */
 	const char *owner;
+	const char *labelled; /* the owner by leaders_update(), "": none; NULL: not yet */
 	/* The process of a user thread's row, where command lines are asked for; 0: not known,
 	 * SOURCE_PROCESSES: several. Its command line comes with session_finish, and belongs to the
 	 * names; NULL: not known. */

@@ -81,7 +81,7 @@ void metric_lane(struct metrics *m, uint32_t part)
 	}
 }
 
-int metrics_leaders(struct leaders *s, const struct view *v, enum metrics_per per)
+static int begin(struct leaders *s, const struct view *v, enum metrics_per per)
 {
 	uint32_t *of;
 	int err;
@@ -93,5 +93,14 @@ int metrics_leaders(struct leaders *s, const struct view *v, enum metrics_per pe
 	of = calloc(v->ncpus + 1, sizeof(*of));
 	err = of ? leaders_init_parts(s, v->ncpus, of, 1) : -ENOMEM;
 	free(of);
+	return err;
+}
+
+int metrics_leaders(struct leaders *s, const struct view *v, enum metrics_per per,
+		    enum owner_by label)
+{
+	int err = begin(s, v, per);
+
+	s->label = label;
 	return err;
 }

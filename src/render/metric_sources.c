@@ -13,6 +13,8 @@ static void write_source(struct metrics *m, const struct family *f, uint32_t i, 
 		     l && l->kind == SOURCE_THREAD ? l->kernel_thread ? "true" : "false" : NULL);
 	if (l && l->by)
 		metric_label(m, "together", owner_by_name(l->by));
+	if (m->leaders->label)
+		metric_label(m, owner_by_name(m->leaders->label), l && *l->label ? l->label : NULL);
 	metric_label(m, "function", l ? l->function : NULL);
 	metric_label(m, "cause", l ? l->cause : NULL);
 	metric_value(m, number, f->seconds);

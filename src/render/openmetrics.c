@@ -13,6 +13,7 @@
  *   culprit_hiccup_seconds{cpu,le}         histogram, exponential: powers of two of a nanosecond
  *   culprit_series_seconds{cpu,series,le}  histogram of all that a workload measured
  *   culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}
+ *                                          and unit or pod, where asked for;
  *                                          with those of series that ended they add up to the time
  *                                          of all hiccups; kind "edge" has no source
  *   culprit_lost_to_seconds_total{thread,to}
@@ -350,16 +351,18 @@ int render_textfile(const struct view *view, const struct leaders *leaders, bool
 	return ferror(out) ? -EIO : 0;
 }
 
-static int render(const struct view *const *views, uint32_t n, enum metrics_per per, bool strict,
-		  FILE *out)
+static int render(const struct view *const *views, uint32_t n, const struct render_options *options,
+		  bool strict, FILE *out)
 {
-	struct metrics m = {.out = out, .per = per, .strict = strict, .many = n > 1};
+	struct metrics m = {
+		.out = out, .per = options->metrics_per, .strict = strict, .many = n > 1};
 	struct leaders *leaders = calloc(n, sizeof(*leaders));
 	int err = leaders ? 0 : -ENOMEM;
 	uint32_t i;
 
 	for (i = 0; i < n && !err; i++) {
-		err = metrics_leaders(&leaders[i], views[i], per);
+		err = metrics_leaders(&leaders[i], views[i], options->metrics_per,
+				      options->metrics_label);
 		if (!err)
 			err = leaders_update(&leaders[i], views[i]);
 	}
@@ -374,11 +377,11 @@ static int render(const struct view *const *views, uint32_t n, enum metrics_per 
 int render_openmetrics(const struct view *const *views, uint32_t n,
 		       const struct render_options *options, FILE *out)
 {
-	return render(views, n, options->metrics_per, true, out);
+	return render(views, n, options, true, out);
 }
 
 int render_prometheus(const struct view *const *views, uint32_t n,
 		      const struct render_options *options, FILE *out)
 {
-	return render(views, n, options->metrics_per, false, out);
+	return render(views, n, options, false, out);
 }

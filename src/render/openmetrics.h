@@ -18,7 +18,9 @@ int render_textfile(const struct view *view, const struct leaders *leaders, bool
  * Watched threads always have their own. */
 enum metrics_per { PER_CPU, PER_GROUP, PER_HOST };
 
-/* Begins the series of a view: leaders_init. 0 or -ENOMEM. */
-int metrics_leaders(struct leaders *s, const struct view *v, enum metrics_per per);
+/* Begins the series of a view: leaders_init. label: the kind of owner whose name they have;
+ * BY_THREAD: none. 0 or -ENOMEM. */
+int metrics_leaders(struct leaders *s, const struct view *v, enum metrics_per per,
+		    enum owner_by label);
 
 #endif

@@ -21,7 +21,8 @@ struct render_options {
 	bool chart;      /* distributions as a picture of characters, in text */
 	bool all;        /* each CPU by itself, also those that are alike */
 	int metrics_per; /* enum metrics_per */
-	unsigned width;  /* columns; 0: 100 */
+	enum owner_by metrics_label;
+	unsigned width; /* columns; 0: 100 */
 	/* Lines of the terminal that it is written to; a text that is longer ends with the verdict,
 	 * too. 0: to no terminal. */
 	unsigned height;

@@ -146,7 +146,7 @@ def lone(tail, name, value):
     return tail[:at] + new.ljust(size, b"\0") + tail[at + size:]
 
 
-formats = re.findall(r"^ {29}(\w+) ", subprocess.run(
+formats = re.findall(r"^ {25,35}(\w+) ", subprocess.run(
     [CULPRIT, "report", "--help"], capture_output=True, text=True).stdout.split("--output")[0],
     re.M)
 large = []

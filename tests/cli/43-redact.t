@@ -17,7 +17,7 @@ from lib import BUILD, CULPRIT, HANG_S, done, is_, ok
 room = tempfile.TemporaryDirectory(prefix="culprit-test-")
 place = room.name
 subprocess.run([os.path.join(BUILD, "golden"), place], check=True, stdout=subprocess.DEVNULL)
-formats = [m for m in re.findall(r"^ {29}(\w+) ", subprocess.run(
+formats = [m for m in re.findall(r"^ {25,35}(\w+) ", subprocess.run(
     [CULPRIT, "report", "--help"], capture_output=True, text=True).stdout.split("--output")[0],
     re.M)]
 ok(len(formats) >= 12, "the formats", formats)

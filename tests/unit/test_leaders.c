@@ -366,6 +366,50 @@ static void test_parts(void **state)
 	view_free(&view);
 }
 
+static void own(struct counted *w, uint32_t row, uint32_t cgroup, const char *path)
+{
+	source_owned(w->view.cpu[0].sources.row[row], cgroup, path);
+}
+
+/* Threads of one name in two units; one of them goes over to the other. */
+static void test_labels(void **state)
+{
+	static const char a[] = "/system.slice/a.service", b[] = "/system.slice/b.service";
+	const struct leaders_cpu *c;
+	struct counted w;
+
+	(void)state;
+	counted_init(&w);
+	w.set.label = BY_UNIT;
+	run(&w, SOURCE_THREAD, 10, "make", NULL, 5);
+	run(&w, SOURCE_THREAD, 11, "make", NULL, 60);
+	run(&w, SOURCE_THREAD, 12, "make", NULL, 700);
+	run(&w, SOURCE_THREAD, 13, "make", NULL, 8000);
+	own(&w, 1, 7, a);
+	own(&w, 2, 8, b);
+	own(&w, 3, 7, a);
+	c = update(&w);
+	assert_int_equal(c->count, 3);
+	assert_string_equal(c->own[0].label, "a.service");
+	assert_int_equal(c->own[0].sum.ns, 8060);
+	assert_string_equal(c->own[1].label, "b.service");
+	assert_int_equal(c->own[1].sum.ns, 700);
+	assert_string_equal(c->own[2].label, "");
+	assert_int_equal(c->own[2].sum.ns, 5);
+
+	own(&w, 0, 9, a);
+	own(&w, 1, 8, b);
+	run(&w, SOURCE_THREAD, 11, "make", NULL, 40);
+	run(&w, SOURCE_THREAD, 10, "make", NULL, 1);
+	c = update(&w);
+	assert_int_equal(c->count, 3);
+	assert_int_equal(c->own[0].sum.ns, 8100);
+	assert_int_equal(c->own[1].sum.ns, 700);
+	assert_int_equal(c->own[2].sum.ns, 6);
+	assert_int_equal(c->rest[SOURCE_THREAD].ns, 0);
+	counted_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_who_comes_later),
 		cmocka_unit_test(test_nothing_falls_and_nothing_is_missing),
 		cmocka_unit_test(test_fakes),
+		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_storm),
 		cmocka_unit_test(test_textfile_has_all),
 	};

@@ -204,6 +204,20 @@ static void test_other_irq(void **state)
 	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 0.12 % to IRQ 37 (other): "));
 }
 
+/* The unit stands behind a thread where it is known; a row of all of a unit's threads is its own.
+ */
+static void test_owned(void **state)
+{
+	struct source *s = add(SOURCE_THREAD, 812, "backup", NULL, 100, 1200000);
+
+	(void)state;
+	source_owned(s, 7, "/system.slice/backup.service");
+	expect("cpu 3 loses 1.2 % to the thread backup [812] (backup.service): taskset -pc 0-2 "
+	       "812");
+	s->owner = "/";
+	expect("cpu 3 loses 1.2 % to the thread backup [812]: taskset -pc 0-2 812");
+}
+
 static void test_thread(void **state)
 {
 	(void)state;
@@ -548,6 +562,7 @@ int main(void)
 		TEST(test_only),
 		TEST(test_other_irq),
 		TEST(test_thread),
+		TEST(test_owned),
 		TEST(test_hypervisor),
 		TEST(test_firmware),
 		TEST(test_throttled),
