@@ -35,8 +35,8 @@
  *   WATCH    a watched thread: mark = enum watch_kind, id = tid, name = comm; arg = of WATCH_IN
  *            the CPU where it waited, of WATCH_OUT its tgid. Read by the watch stage
  *            (model/watch.h) only
- *   SYSCALL  a system call of a watched thread, on request: id = its number; ends where the thread
- *            is switched out
+ *   SYSCALL  a system call of a watched thread, on request: id = its number, arg = enum
+ *            syscall_table, where the number stands; ends where the thread is switched out
  *   EXIT     a virtual CPU was out of its guest, and the guest wanted to run: id = EXIT_ID, arg =
  *            tid (for the watch stage). Ends where its thread is switched out; the piece that
  *            follows has the same id, or one with its place. With mark EXIT_ASLEEP its thread slept
@@ -89,6 +89,9 @@ enum watch_kind {
 	 * time before end_ns: the kernel did not tell when. */
 	WATCH_UNENDED = 10,
 };
+
+/* The kernel has a table of system calls for its own programs, and others for those of 32 bits. */
+enum syscall_table { SYSCALL_UNKNOWN = 0, SYSCALL_X86_64 = 1, SYSCALL_ARM64 = 2 };
 
 enum exit_mark { EXIT_ASLEEP = 1 };
 

@@ -141,8 +141,8 @@ static __always_inline void goes(struct cpu_state *c, struct party p, bool preem
 	__u32 sleeps = preempt ? 0 : state_of(p.task);
 
 	if (c->own.syscall.start_ns) {
-		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, 0, c->own.syscall.start_ns,
-		     now);
+		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, c->own.syscall.kind,
+		     c->own.syscall.start_ns, now);
 		c->own.syscall.start_ns = 0;
 	}
 	c->own.fault.start_ns = 0; /* sleeps inside the fault */
@@ -335,6 +335,25 @@ int BPF_PROG(watch_fault_end)
 	return 0;
 }
 
+#define TS_COMPAT      2    /* arch/x86/include/asm/thread_info.h */
+#define PSR_MODE32_BIT 0x10 /* arch/arm64/include/uapi/asm/ptrace.h */
+
+/* The table of the call that the running thread makes: programs of 32 bits have another, and on x86
+ * those of 64 bits may call by that, too. */
+static __always_inline __u32 table_of(const void *regs)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	const struct pt_regs___on_arm64 *arm64 = regs;
+
+	if (bpf_core_field_exists(task->thread_info.status)) /* x86 */
+		return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT ? SYSCALL_UNKNOWN
+									   : SYSCALL_X86_64;
+	if (bpf_core_field_exists(arm64->syscallno))
+		return BPF_CORE_READ(arm64, pstate) & PSR_MODE32_BIT ? SYSCALL_UNKNOWN
+								     : SYSCALL_ARM64;
+	return SYSCALL_UNKNOWN;
+}
+
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(watch_sys_enter, void *regs, long id)
 {
@@ -343,6 +362,7 @@ int BPF_PROG(watch_sys_enter, void *regs, long id)
 	if (!c || !is_watched_now(c))
 		return 0;
 	c->own.syscall.id = id;
+	c->own.syscall.kind = table_of(regs);
 	c->own.syscall.start_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -354,8 +374,8 @@ int BPF_PROG(watch_sys_exit, void *regs, long ret)
 
 	if (!c || !c->own.syscall.start_ns)
 		return 0;
-	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, 0, c->own.syscall.start_ns,
-	     bpf_ktime_get_ns());
+	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, c->own.syscall.kind,
+	     c->own.syscall.start_ns, bpf_ktime_get_ns());
 	c->own.syscall.start_ns = 0;
 	return 0;
 }

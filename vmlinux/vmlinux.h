@@ -10,6 +10,7 @@
 
 struct thread_info {
 	unsigned long preempt_count; /* arm64; the count is the lower half of its 64 bits */
+	unsigned int status;         /* x86 */
 };
 
 struct rq {
@@ -145,7 +146,7 @@ struct pt_regs___x86 {
 };
 
 struct pt_regs___on_arm64 {
-	unsigned long long regs[31], sp, pc;
+	unsigned long long regs[31], sp, pc, pstate;
 	int syscallno;
 };
 

@@ -63,7 +63,7 @@ KIND(FAULT, 8, 6) = {
 
 KIND(SYSCALL, 68, 1) = {
 	.name = "syscall",
-	.noun = "%s",
+	.noun = "the system call %s",
 	.cause = "F08",
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "model/exit.h"
+#include "model/syscall_name.h"
 
 /* The row of a kind whose names stay where they are. */
 static uint32_t find(struct nest *n, enum source_kind kind, uint32_t id, const char *name,
@@ -125,12 +126,13 @@ static uint32_t thread_source(struct nest *n, const struct record *r, const char
 	return nest_thread(n, &key, OWNER_CGROUP(r->owner));
 }
 
-static uint32_t syscall_source(struct nest *n, uint32_t number)
+static uint32_t syscall_source(struct nest *n, const struct record *r)
 {
-	char name[24];
+	char name[SYSCALL_NAME];
 
-	snprintf(name, sizeof(name), "system call %u", number);
-	return sources_find(n->sources, SOURCE_SYSCALL, number, name, NULL);
+	if (!syscall_name(r->arg <= SYSCALL_ARM64 ? r->arg : SYSCALL_UNKNOWN, r->id, name))
+		snprintf(name, sizeof(name), "%u", r->id);
+	return sources_find(n->sources, SOURCE_SYSCALL, r->id, name, NULL);
 }
 
 static uint32_t vector_source(struct nest *n, const struct record *r, const char *function,
@@ -163,7 +165,7 @@ uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
 	case SOURCE_FAULT:
 		return find(n, SOURCE_FAULT, 0, "page fault", function);
 	case SOURCE_SYSCALL:
-		return syscall_source(n, r->id);
+		return syscall_source(n, r);
 	case SOURCE_THROTTLED:
 		return find(n, SOURCE_THROTTLED, 0, "CPU quota", NULL);
 	case SOURCE_EXIT:
