@@ -162,7 +162,7 @@ lost = {}  # host: ns
 for name, of in {"web-07": "two.rec", "db-1": "threads.rec", "gw-1": "sleep.rec"}.items():
     report = json.loads(culprit("report", path(of), "-f", "json").out)
     lost[report["host"]["hostname"]] = sum(c["hiccups"]["total_ns"] for c in report["cpus"])
-    for form in "jsonl", "parquet":
+    for form in "jsonl", "parquet", "csv":
         culprit("report", path(of), "-f", form, "-o", f"{name}.{form}")
 printed = re.findall(r"^    ((?:duckdb|polars|pandas|clickhouse-local|spark)\b.*(?:\n      .*)*)",
                      culprit("help", "formats").out, re.M)
@@ -183,6 +183,10 @@ def by_spark(line):
     spark.conf.set(legacy, True)
     is_(spark.read.parquet("*.parquet").count(), spark.read.json("*.jsonl").count(),
         f"Spark reads parquet with {legacy}")
+    table = spark.read.option("header", True).option("escape", '"').csv("*.csv")
+    is_(sorted(r.pieces for r in table.collect()), sorted(
+        json.dumps(json.loads(line)["pieces"]) for file in glob.glob("*.jsonl")
+        for line in open(file, encoding="utf-8")), "Spark reads csv with that escape")
     return {r[0]: r[1] for r in rows}
 
 

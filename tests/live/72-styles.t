@@ -109,8 +109,9 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         "oslat: its counts are those of the hiccups")
     ok(shown[1] > 1e5, "oslat: and all other loops took less than 1 us", shown)
 
-# The others measure within osnoise's two seconds.
-osnoise = lib.spawn("run", *ON, "--style", "osnoise", "-d", "2s")
+# The others measure within osnoise's two seconds and a half.
+kept = tempfile.mkdtemp(prefix="culprit-test-")
+osnoise = lib.spawn("run", *ON, "--style", "osnoise", "-d", "2500ms", "-r", f"{kept}/rec")
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     rec = os.path.join(place, "rec")
     (row,) = rows("osjitter", "-d", "1s", "-t", "1us", "-r", rec)
@@ -136,8 +137,21 @@ ok(ascending(row, "threshold_ns", "pct99_ns", "pct999_ns", "max_ns"),
 is_(row["threshold_ns"], "3000", "hiccups: -t is what it says")
 
 periods = rows_of("osnoise", lib.finish(osnoise).out)
-ok(2 <= len(periods) <= 3 and all(p["RUNTIME"] == "1000000" for p in periods[:2]),
+ok(3 <= len(periods) <= 4 and all(p["RUNTIME"] == "1000000" for p in periods[:2]),
    "osnoise: a line a second", periods)
+same = lib.cpu_of(json.loads(culprit("report", f"{kept}/rec", "-f", "json").out), cpu)
+shutil.rmtree(kept)
+
+
+def counted_as(*kinds):
+    return sum(s["count"] for s in same["sources"] if s["kind"] in kinds)
+
+
+is_([sum(int(p[column]) for p in periods) for column in ("NMI", "IRQ", "SIRQ", "THREAD")],
+    [counted_as("nmi"), counted_as("irq", "vector"), counted_as("softirq"), counted_as("thread")],
+    "osnoise: its counts are those of the report")
+is_(max(int(p["MAX-SINGLE"]) for p in periods), same["hiccups"]["max_ns"] // 1000,
+    "osnoise: and so is the longest gap")
 ok(all(abs(100 - 100 * int(p["NOISE"]) / int(p["RUNTIME"]) - float(p["%CPU-AVAIL"])) < 0.01
        for p in periods),
    "osnoise: what is left of the CPU is what noise has not taken", periods)
