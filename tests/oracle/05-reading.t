@@ -8,8 +8,8 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from judge import Judge, asker_of  # noqa: E402
-from reading import HARDIRQ, PREEMPTED, SOFTIRQ, Reading, Requests  # noqa: E402
+from judge import Judge, asker_of, sort_out  # noqa: E402
+from reading import HARDIRQ, PREEMPTED, SOFTIRQ, Part, Reading, Requests  # noqa: E402
 
 results = []
 
@@ -207,6 +207,27 @@ is_((v.count["in doubt"], sum(v.unjudged.values()) > 0, v.count["pieces"]), (1, 
 v = verdict(hiccup={**HICCUP, "start_ns": 999 * US, "duration_ns": 50 * US})
 is_((v.unjudged["hiccups before or after the trace"], v.count["judged"]), (1, 0),
     "what lies outside the trace is not judged")
+
+
+def worker(start, length, function, either=None):
+    part = Part("thread", 24, "kworker/1:0H", start, function)
+    part.end, part.net, part.either = start + length, length, either
+    return part
+
+
+def worked(function, net):
+    return {"kind": "thread", "id": 24, "name": "kworker/1:0H", "function": function,
+            "net_ns": net}
+
+
+# On its way out a worker may count as at its work, or as beyond: as culprit has it.
+WORK = frozenset({"wb_workfn"})
+stays = [worker(0, 500, WORK), worker(600, 40, None, WORK), worker(700, 30, None, WORK)]
+for pieces, want in (([worked("wb_workfn", 560)], {WORK: 570}),
+                     ([worked("wb_workfn", 480)], {WORK: 570}),
+                     ([worked("wb_workfn", 505), worked(None, 68)], {WORK: 500, None: 70})):
+    is_({names: t.net for (_, names), t in sort_out(stays, pieces).items()}, want,
+        f"a worker that leaves: {[(p['function'], p['net_ns']) for p in pieces]}")
 
 
 # Innermost first: a softirq, in a thread's own call, in ksoftirqd, upon a thread; a thread, on its

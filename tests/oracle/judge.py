@@ -58,17 +58,17 @@ def source_of(part):
 
 
 def sort_out(parts, pieces):
-    """{(source, function names): Truth}. What may run either of two functions runs that of which
-    the pieces have more left."""
+    """{(source, function names): Truth}. What may run either of two functions runs the one that
+    the pieces have; where they have both that of which they have more left."""
     found = {}
     for p in parts:
         if not p.either:
             found.setdefault((source_of(p), p.function), Truth()).add(p)
 
     def left(source, names):
-        said = sum(q["net_ns"] for q in pieces
-                   if piece_source(q) == source and same_function(q, names))
-        return said - found[source, names].net if (source, names) in found else said
+        said = [q["net_ns"] for q in pieces
+                if piece_source(q) == source and same_function(q, names)]
+        return bool(said), sum(said) - (found[source, names].net if (source, names) in found else 0)
 
     for p in parts:
         if p.either:
