@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files of tools/deploy, each by its own ecosystem's checker; and what they run, as they do."""
+"""The files of tools/deploy, each by its own ecosystem's checker; and what they run, as they do.
+
+    tests/package/20-deploy.t picture     draws the dashboard's picture anew
+"""
 import copy
 import glob
 import json
@@ -9,8 +12,11 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 
+import board_picture
 import dashboards
 from lib import (ALLOWED, BUILD, CULPRIT, POKE, ROOT, culprit, done, is_, ok, pick_target, skip,
                  take_turn)
@@ -91,19 +97,39 @@ else:
     skip("grafana: its schema", "its classes are not there: make check-package fetches them")
 
 # ---- Prometheus and the dashboard with the metrics of a run ----
-INSTANCE, RUN_S = "web-07", 25
-if os.path.exists(dashboards.PROMETHEUS) and os.geteuid() == 0:
-    take_turn()
-    cpu = str(pick_target())
-    file = os.path.join(place, "culprit.prom")
-    server = dashboards.Prometheus(place, file, INSTANCE)
+HOSTS, RUN_S = {"trade-07": 1, "trade-08": 3, "trade-09": 2, "trade-10": 7, "trade-11": 12}, 25
+DRAWS = "picture" in sys.argv  # shows the README's recording in slow motion
+RECORDING = os.path.join(ROOT, "tests", "golden", "pictures", "trade-07.rec"), 4000  # ms
+
+
+def measure(cpu, file):
     noise = subprocess.Popen([POKE, "mix", "-c", cpu, "-n", "100000", "-g", "2ms-6ms"],
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    ok(server.ready(), "prometheus: it takes the rules and begins")
     culprit("run", "-c", cpu, "-d", f"{RUN_S}s", "-q", "-o", "/dev/null", "--textfile", file,
             "--textfile-interval", "1s")
     noise.kill()
     noise.wait()
+
+
+def replay(file):
+    for step in range(1, RUN_S + 1):
+        culprit("report", RECORDING[0], "--to", f"{RECORDING[1] * step // RUN_S}ms", "-f",
+                "prometheus", "-o", file + ".new")
+        os.rename(file + ".new", file)
+        time.sleep(1)
+
+
+if os.path.exists(dashboards.PROMETHEUS) and os.geteuid() == 0:
+    take_turn()
+    cpu = str(pick_target())
+    file = os.path.join(place, "culprit.prom")
+    server = dashboards.Prometheus(place, file, HOSTS)
+    ok(server.ready(), "prometheus: it takes the rules and begins")
+    if DRAWS:
+        cpu = "1"
+        replay(file)
+    else:
+        measure(cpu, file)
     rules_of = [r for g in server.get("rules")["groups"] for r in g["rules"]]
     is_([r["name"] for r in rules_of if r["health"] != "ok"], [],
         f"prometheus: all of its {len(rules_of)} rules are evaluated")
@@ -112,7 +138,7 @@ if os.path.exists(dashboards.PROMETHEUS) and os.geteuid() == 0:
         if v["type"] == "query":
             found = server.label_values(v["query"]["query"], **variables)
             variables[v["name"]] = found[0] if found else ""
-    is_(variables, {"instance": INSTANCE, "cpu": cpu}, "grafana: its variables find host and CPU")
+    is_(variables, {"instance": min(HOSTS), "cpu": cpu}, "grafana: its variables find host and CPU")
     empty = {}
     for panel in board["panels"]:
         expr = panel["targets"][0]["expr"]
@@ -126,6 +152,12 @@ if os.path.exists(dashboards.PROMETHEUS) and os.geteuid() == 0:
     ok("CulpritRecordsLost" not in firing and "CulpritNotRunning" not in
        {r["labels"]["alertname"] for r in server.get("alerts")["alerts"]
         if r["state"] == "firing"}, "prometheus: no alert of what did not happen", firing)
+    picture = os.path.join(ROOT, "tests/golden/pictures/dashboard.svg") if DRAWS else \
+        os.path.join(BUILD, "dashboard.svg")
+    with open(picture, "w", encoding="utf-8") as f:
+        f.write(board_picture.Picture(board, server, variables, RUN_S).svg())
+    ok(len({float(r["value"][1]) for r in server.query("culprit:lost:ratio5m")}) == len(HOSTS),
+       "prometheus: the hosts differ as they should")
     server.close()
     os.sched_setaffinity(0, ALLOWED)
 else:
