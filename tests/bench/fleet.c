@@ -22,7 +22,8 @@
 struct pool {
 	struct recording *recording;
 	struct view view;
-	struct account *account; /* each with pieces of its own */
+	struct account *account;   /* each with pieces of its own */
+	uint64_t *serial[HICCUPS]; /* those of the pieces' sources, which move while it is read */
 	uint32_t n;
 	uint32_t odd; /* the source that an odd host has more of */
 };
@@ -51,13 +52,43 @@ static int keep(struct pool *p, const struct account *a)
 	*mine = *a;
 	mine->spans = NULL;
 	mine->nspans = 0;
-	mine->pieces = size ? malloc(size) : NULL;
-	if (size && !mine->pieces)
+	mine->pieces = malloc(size + 1);
+	p->serial[p->n] = malloc((a->npieces + 1) * sizeof(*p->serial[0]));
+	if (!mine->pieces || !p->serial[p->n])
 		return -1;
-	if (size)
-		memcpy(mine->pieces, a->pieces, size);
+	memcpy(mine->pieces, a->pieces, size);
+	for (uint32_t i = 0; i < a->npieces; i++)
+		p->serial[p->n][i] = p->view.cpu[0].sources.row[a->pieces[i].source]->serial;
 	p->n++;
 	return 0;
+}
+
+static bool find(struct pool *p, uint64_t serial, uint32_t *row)
+{
+	const struct sources *t = &p->view.cpu[0].sources;
+
+	for (*row = 0; *row < t->count; ++*row)
+		if (t->row[*row]->serial == serial)
+			return true;
+	return false;
+}
+
+/* Points the pieces to where their sources are in the end; leaves out hiccups of one that has made
+ * room for others. */
+static void settle(struct pool *p)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct account *a = &p->account[i];
+		bool all = true;
+
+		for (uint32_t k = 0; k < a->npieces; k++)
+			all = find(p, p->serial[i][k], &a->pieces[k].source) && all;
+		if (all)
+			p->account[kept++] = *a;
+	}
+	p->n = kept;
 }
 
 static bool has(const struct account *a, uint32_t source)
@@ -98,6 +129,7 @@ static int fill(struct pool *p, const char *path)
 		if (!index && keep(p, a))
 			return -1;
 	recording_finish(p->recording);
+	settle(p);
 	if (conclude(&p->view) || !p->n)
 		return -1;
 	choose_odd(p);
