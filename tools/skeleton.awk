@@ -5,12 +5,15 @@
 #   awk -f tools/skeleton.awk OCTETS SKELETON
 NR == FNR {
 	gsub(/[0-9]+/, "&,")
-	octets = octets $0 "\n"
+	octets[NR] = $0
+	lines = NR
 	next
 }
 /^static inline const void \*[a-z_]+__elf_bytes\(size_t \*sz\)$/ {
-	print $0 "\n{\n\tstatic const unsigned char data[] = {\n" octets "\t};\n"
-	print "\t*sz = sizeof(data);\n\treturn data;\n}"
+	print $0 "\n{\n\tstatic const unsigned char data[] = {"
+	for (i = 1; i <= lines; i++)
+		print octets[i]
+	print "\t};\n\n\t*sz = sizeof(data);\n\treturn data;\n}"
 	inside = 1
 	objects++
 }
