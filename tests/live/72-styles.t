@@ -137,21 +137,26 @@ ok(ascending(row, "threshold_ns", "pct99_ns", "pct999_ns", "max_ns"),
 is_(row["threshold_ns"], "3000", "hiccups: -t is what it says")
 
 periods = rows_of("osnoise", lib.finish(osnoise).out)
-ok(3 <= len(periods) <= 4 and all(p["RUNTIME"] == "1000000" for p in periods[:2]),
-   "osnoise: a line a second", periods)
 same = lib.cpu_of(json.loads(culprit("report", f"{kept}/rec", "-f", "json").out), cpu)
 shutil.rmtree(kept)
+# A last part of 50 ms or less has no line.
+whole, rest = divmod(same["observed_ns"], 10**9)
+is_([p["RUNTIME"] for p in periods],
+    ["1000000"] * whole + [str(rest // 1000)] * (rest > 50000000), "osnoise: a line a second")
 
 
 def counted_as(*kinds):
     return sum(s["count"] for s in same["sources"] if s["kind"] in kinds)
 
 
-is_([sum(int(p[column]) for p in periods) for column in ("NMI", "IRQ", "SIRQ", "THREAD")],
-    [counted_as("nmi"), counted_as("irq", "vector"), counted_as("softirq"), counted_as("thread")],
-    "osnoise: its counts are those of the report")
-is_(max(int(p["MAX-SINGLE"]) for p in periods), same["hiccups"]["max_ns"] // 1000,
-    "osnoise: and so is the longest gap")
+what = "osnoise: its counts are those of the report, and so is the longest gap"
+if rest > 50000000:
+    is_([sum(int(p[column]) for p in periods) for column in ("NMI", "IRQ", "SIRQ", "THREAD")]
+        + [max(int(p["MAX-SINGLE"]) for p in periods)],
+        [counted_as("nmi"), counted_as("irq", "vector"), counted_as("softirq"),
+         counted_as("thread"), same["hiccups"]["max_ns"] // 1000], what)
+else:
+    lib.not_judged(what, f"the window was {same['observed_ns']} ns long")
 ok(all(abs(100 - 100 * int(p["NOISE"]) / int(p["RUNTIME"]) - float(p["%CPU-AVAIL"])) < 0.01
        for p in periods),
    "osnoise: what is left of the CPU is what noise has not taken", periods)
