@@ -86,7 +86,7 @@ def commit(at, tag=None):
 
 rising = [commit("2026-03-01T10:00:00Z"), commit("2026-03-01T12:00:00+01:00"),
           commit("2026-03-02T10:00:00Z"), commit("2026-03-03T10:00:00Z", "v0.7")]
-is_((rising[3], [v[:20] for v in rising[:2]]),
+is_((rising[3], [v[:19] for v in rising[:2]]),
     ("0.7", ["0.7~20260301100000.", "0.7~20260301110000."]), "versions: of commits, and a release")
 is_([run("dpkg", "--compare-versions", a, "lt", b).returncode
      for a, b in zip(rising, rising[1:])], [0] * 3, "versions: each package is an upgrade")

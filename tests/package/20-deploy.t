@@ -246,6 +246,9 @@ else:
                   .iter_errors(thing)]
         is_(errors, [], f"{os.path.basename(path)} fits the API")
         pod = thing["spec"]["template"]["spec"]
+        is_(pod["containers"][0]["image"].rpartition(":")[2],
+            json.loads(culprit("version", "-f", "json").out)["version"],
+            f"{os.path.basename(path)}: the image of this version")
         ok(pod["hostPID"] and not pod["automountServiceAccountToken"],
            f"{os.path.basename(path)}: the machine's PIDs, and no token")
         # With its directories here, and on the CPUs that there are.
