@@ -127,7 +127,10 @@ for name in chosen:
         skip(name, str(why).replace("\n", " "))
         continue
     except measure.Broken as why:
-        ok(False, f"{name}: culprit measures", why)
+        if lib.starved(why):
+            lib.not_judged(f"{name}: culprit measures", why.err.strip())
+        else:
+            ok(False, f"{name}: culprit measures", why)
         continue
     if isinstance(verdict, str):
         skip(name, "not judged: " + verdict)

@@ -37,7 +37,11 @@ def descendants(pid):
 
 
 class Broken(Exception):
-    """culprit did not do what it was asked for."""
+    """culprit did not do what it was asked for: its status, and what it said."""
+
+    def __init__(self, what, rc, path):
+        self.rc, self.err = rc, ring.read(path)
+        super().__init__(f"{what}: {self.err}")
 
 
 class Bench:
@@ -72,19 +76,21 @@ class Bench:
         """load: commands. (report, hiccups, Verdict), or in its place a reason why it is not
         judged."""
         with tempfile.TemporaryDirectory() as folder:
-            names = [os.path.join(folder, n) for n in ("hiccups", "report", "ready")]
+            names = [os.path.join(folder, n) for n in ("hiccups", "report", "ready", "said")]
             self._take_stacks(many)
             for instance in self.instances:
                 instance.clear()
                 instance.switch(True)
-            proc = subprocess.Popen([self.culprit, "run", "-c", str(self.target), "-d",
-                                     f"{seconds}s", "-q", "-f", "json", "--hiccups", names[0],
-                                     "-o", names[1], "--ready-file", names[2], *options])
+            with open(names[3], "w") as said:
+                proc = subprocess.Popen([self.culprit, "run", "-c", str(self.target), "-d",
+                                         f"{seconds}s", "-q", "-f", "json", "--hiccups", names[0],
+                                         "-o", names[1], "--ready-file", names[2], *options],
+                                        stderr=said)
             try:
                 deadline = time.monotonic() + READY_S
                 while not os.path.exists(names[2]):
                     if proc.poll() is not None or time.monotonic() > deadline:
-                        raise Broken("it did not begin to measure")
+                        raise Broken("it did not begin to measure", proc.poll(), names[3])
                     time.sleep(0.01)
                 self.samplers = {p for p in descendants(proc.pid)
                                  if ring.read(f"/proc/{p}/comm").strip() == SAMPLER}
@@ -101,7 +107,7 @@ class Bench:
                     proc.kill()
                     proc.wait()
             if proc.returncode:
-                raise Broken(f"it ended with {proc.returncode}")
+                raise Broken(f"it ended with {proc.returncode}", proc.returncode, names[3])
             with open(names[0]) as f:
                 hiccups = [json.loads(line) for line in f]
             with open(names[1]) as f:

@@ -257,6 +257,24 @@ try:
        "with those that were they are, on both sides")
     ok("-Werror" not in (said := compiled()), "in a user's make they never are", said)
 
+    # ---- a test whose samplers had no CPU is run again, and has failed in the end ----
+    hungry = fake("hungry", "echo 'culprit: the samplers could not run within 10 s: x' >&2; exit 1")
+    lost = fake("lost.t", f"""exec env CULPRIT={hungry} python3 -c '
+import sys, tempfile
+sys.path.insert(0, "{ROOT}/tests/live")
+import lib
+tempfile.mkdtemp()
+lib.ok(lib.culprit("run").rc == 0, "it runs")
+raise ValueError
+'""")
+    r = run("tests/check", place, lost, "--results", os.path.join(place, "hungry-rows"))
+    with open(os.path.join(place, "hungry-rows")) as f:
+        rows = [json.loads(line) for line in f]
+    want = [(name, result, n) for n, result in ((1, "not judged"), (2, "not judged"), (3, "not ok"))
+            for name in ("it runs", "the test went on to its end")]
+    ok([(row["name"], row["result"], row["try"]) for row in rows] == want and r.returncode,
+       "what a run without a CPU makes worthless is not judged", r.stdout, rows)
+
     # ---- a guest whose emulator has lost a timer is known ----
     loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
     lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", loader))
