@@ -101,6 +101,7 @@ static void check_realtime(struct audit *a)
 	struct task_walk w = {0};
 	struct naming names = {0};
 	char *list = NULL, *back = NULL;
+	bool users = false;
 	struct task t;
 
 	if (!need_tasks(a))
@@ -117,6 +118,7 @@ static void check_realtime(struct audit *a)
 			 t.priority);
 		name_add(&names, name, strlen(name));
 		thread_fix(&t, &list, &back);
+		users |= !(t.flags & TASK_KTHREAD);
 	}
 	if (!names.count) {
 		found_ok(a, "no foreign real-time thread may run on these CPUs");
@@ -125,6 +127,8 @@ static void check_realtime(struct audit *a)
 	struct finding *f = warn(a, "real-time threads may preempt what runs on %s: %s", a->whose,
 				 name_list(&names));
 
+	if (f && users)
+		f->cause = "K34";
 	threads_move(a, f, list, back);
 }
 
@@ -259,7 +263,7 @@ static void check_tuned(struct audit *a)
 
 const struct check checks_tasks[] = {
 	{"tasks", "K34", check_tasks, NULL},       {"kthreads", "K25", check_kthreads, NULL},
-	{"realtime", "K28", check_realtime, NULL}, {"agents", NULL, check_agents, NULL},
+	{"realtime", "K25", check_realtime, NULL}, {"agents", NULL, check_agents, NULL},
 	{"systemd", "K34", check_systemd, NULL},   {"guests", "I07", check_guests, NULL},
 	{"tuned", NULL, check_tuned, NULL},        {0},
 };

@@ -6,8 +6,9 @@ so, or what the report advises is done where that is no command, the noise is go
 back what was there, and the noise is back. The guests count instructions, so that a busy host
 changes nothing.
 
-    10-fixes.t [KERNEL...]     only on these, all; else with LONG=1 on all of recipes.py, without it
-                               K34 on 6.12
+    10-fixes.t [KERNEL...] [ID...]
+                       only on these kernels, only these causes; without either with LONG=1 all of
+                       recipes.py, without that K34 on 6.12
     PROVE=1 in the environment: writes what was proven to src/audit/causes/proven
 """
 import json
@@ -15,9 +16,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vm"))
-from guests import LONG, ROOT, need, run  # noqa: E402
+from guests import LONG, ROOT, lab, need, run  # noqa: E402
 from lib import diag, done, ok, take_turn  # noqa: E402
-from recipes import KERNELS, RECIPES  # noqa: E402
+from recipes import KERNELS, RECIPES, place_of  # noqa: E402
 
 PROVEN = os.path.join(ROOT, "src", "audit", "causes", "proven")
 HEAD = """\
@@ -61,9 +62,12 @@ def why_not(told, recipe, booted=None):
 
 def in_guest(kernel, causes, boot=""):
     """{id: what a guest told}, where these make their noise at once."""
-    rc, out, err, files = run(kernel, "python3 tests/proofs/in_guest.py /tmp/out/proofs "
-                              + " ".join(causes), counted=2, timeout=3600,
-                              isolation=f"irqaffinity=0 {boot}")
+    place = place_of(causes[0])
+    job = f"{place.setup}\npython3 tests/proofs/in_guest.py /tmp/out/proofs {' '.join(causes)}"
+    rc, out, err, files = run(kernel, job, counted=2, timeout=3600,
+                              isolation=f"irqaffinity=0 {place.boot} {boot}",
+                              files=lab.modules(kernel, *place.modules), devices=place.devices,
+                              features=place.features, reliable=place.reliable)
     lost = {"error": f"the guest has ended: {rc} {out[-500:]} {err[-500:]}"}
     told = {t["cause"]: t for t in map(json.loads, files.get("proofs", "").splitlines())}
     return {c: told[c] if "noise" in told.get(c, {}) else lost for c in causes}
@@ -75,8 +79,9 @@ def prove(kernel, causes):
     told, booted = {}, {}
     for batch in sorted({RECIPES[c].batch for c in causes}):
         told |= in_guest(kernel, [c for c in causes if RECIPES[c].batch == batch])
-    for boot in sorted({RECIPES[c].boots for c in causes} - {""}):
-        booted |= in_guest(kernel, [c for c in causes if RECIPES[c].boots == boot], boot)
+    second = {c: (RECIPES[c].boots, repr(place_of(c))) for c in causes if RECIPES[c].boots}
+    for way in sorted(set(second.values())):
+        booted |= in_guest(kernel, [c for c in causes if second.get(c) == way], way[0])
     for c in causes:
         yield c, told[c], why_not(told[c], RECIPES[c], booted.get(c))
 
@@ -89,11 +94,17 @@ def main():
             for line in f:
                 if line.strip() and line[0] != "#":
                     proofs.setdefault(tuple(line.split()[:2]), True)
-    for kernel in need(*sys.argv[1:] or (KERNELS if LONG else ["6.12"])):
-        ids = [i for i, r in RECIPES.items() if kernel.name not in r.without] \
-            if LONG or sys.argv[1:] else ["K34"]
+    chosen = [a for a in sys.argv[1:] if a in RECIPES]
+    kernels = [a for a in sys.argv[1:] if a not in RECIPES]
+    ids = chosen or (list(RECIPES) if LONG or kernels else ["K34"])
+    for name in kernels or KERNELS:
+        here = [i for i in ids if name not in RECIPES[i].without
+                and place_of(i).kernel == (name if name in KERNELS else KERNELS[0])]
+        if not here:
+            continue
+        kernel, = need(name)
         diag(kernel.version())
-        for cause, t, why in prove(kernel, ids):
+        for cause, t, why in prove(kernel, here):
             if "fixed" in t:
                 diag(f"{cause}: {t['noise']} times, with '{t['advice']}' {t['fixed']}, then "
                      f"{t['again']}")

@@ -6,6 +6,7 @@ each is a line of JSON.
 
     in_guest.py OUT ID...
 """
+import contextlib
 import fnmatch
 import glob
 import json
@@ -16,21 +17,21 @@ import subprocess
 import sys
 import time
 
-from recipes import MOVE, RECIPES, STOP
+from recipes import MOVE, RECIPES, STOP, place_of
 
 CULPRIT = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
                        "build", "culprit")
 TARGET = "1"
 
 
-def measure(seconds):
-    """The sources of CPU 1 in a window."""
-    r = subprocess.run([CULPRIT, "run", "-c", TARGET, "-d", f"{seconds}s", "-q", "-f", "json",
+def measure(seconds, command=f"run -c {TARGET}"):
+    """The sources of CPU 1, or of the threads that are watched, in a window."""
+    r = subprocess.run([CULPRIT, *command.split(), "-d", f"{seconds}s", "-q", "-f", "json",
                         "-H", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                        timeout=600)
     if r.returncode:
-        raise RuntimeError(f"culprit run: rc {r.returncode}: {r.stderr}")
-    return json.loads(r.stdout)["cpus"][0]["sources"]
+        raise RuntimeError(f"culprit {command}: rc {r.returncode}: {r.stderr}")
+    return [s for lane in json.loads(r.stdout)["cpus"] for s in lane["sources"]]
 
 
 def of_cause(sources, cause, recipe):
@@ -72,6 +73,9 @@ class Noise:
         self.told = {"cause": cause, "make": self.shell.run(self.recipe.make or ":")}
         self.start()
 
+    def measure(self, seconds):
+        return measure(seconds, self.recipe.run.format(pid=self.busy and self.busy.pid))
+
     def start(self):
         if self.recipe.busy:
             self.busy = subprocess.Popen(["sh", "-c", self.recipe.busy], start_new_session=True,
@@ -79,7 +83,8 @@ class Noise:
 
     def stop(self):
         if self.busy:
-            os.killpg(self.busy.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # ended before: end() tells that
+                os.killpg(self.busy.pid, signal.SIGKILL)
             self.busy.wait()
             self.busy = None
 
@@ -116,7 +121,8 @@ class Noise:
         told, recipe, entry = self.told, self.recipe, entry_of(self.cause)
         found, told["noise"] = of_cause(window, self.cause, recipe)
         if not found:
-            told["instead"] = sorted({str(s.get("cause")) for s in window})
+            told["instead"] = sorted({f"{s.get('cause')} {s['name']} {s.get('function')}"
+                                      for s in window})
             return window
         told["advice"] = max(found, key=lambda s: s["count"])["advice"]
         told["command"] = entry["undo"] is not None
@@ -124,19 +130,20 @@ class Noise:
             return window
         if recipe.ends:
             told["fix"] = self.do(False)
-            window = measure(seconds)
+            window = self.measure(seconds)
             told["undo"] = self.do(True)
         else:
             save, undo = (self.fill(entry[n], told["advice"]) for n in ("save", "undo"))
             told["save"] = self.shell.run(save)
             told["before"] = self.shell.run('printf "%s\\n" "$old"')[1]
             told["fix"] = self.shell.run(told["advice"])
-            window = measure(seconds)
+            window = self.measure(seconds)
             told["undo"] = self.shell.run(undo)
             own = self.fill(entry["advice"], told["advice"])
             if own != told["advice"]:  # an audit's, which may know a better value
                 told["own_fix"] = self.shell.run(own)
-                told["own_fixed"] = of_cause(measure(seconds), self.cause, recipe)[1]
+                told["own_fixed"] = of_cause(self.measure(seconds), self.cause,
+                                             recipe)[1]
                 self.shell.run(undo)
             told["back"] = told["before"] == self.shell.run(
                 f'{save}; printf "%s\\n" "$old"')[1]
@@ -173,6 +180,25 @@ def prove(causes, out):
             print(json.dumps(noise.told), file=out, flush=True)
 
 
+def prove_apart(cause, out):
+    """One makes its noise alone."""
+    seconds = RECIPES[cause].seconds
+    noise = Noise(cause)
+    try:
+        time.sleep(1)
+        noise.prove(noise.measure(seconds), seconds)
+        if "fixed" in noise.told:
+            time.sleep(noise.recipe.wait)
+            noise.told["again"] = of_cause(noise.measure(seconds), cause, noise.recipe)[1]
+    finally:
+        noise.end()
+        print(json.dumps(noise.told), file=out, flush=True)
+
+
 os.makedirs("/var/lib", exist_ok=True)  # the guest has none, every system has one
 with open(sys.argv[1], "w", encoding="utf-8") as told_to:
-    prove(sys.argv[2:], told_to)
+    if place_of(sys.argv[2]).apart:
+        for c in sys.argv[2:]:
+            prove_apart(c, told_to)
+    else:
+        prove(sys.argv[2:], told_to)

@@ -9,14 +9,17 @@ import fcntl
 import itertools
 import mmap
 import os
+import select
 import signal
+import socket
 import struct
 import sys
 import threading
 import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-MEMBARRIER, PERF_EVENT_OPEN = (324, 298) if os.uname().machine == "x86_64" else (283, 241)
+MEMBARRIER, PERF_EVENT_OPEN, BPF, SCHED_SETATTR = \
+    (324, 298, 321, 314) if os.uname().machine == "x86_64" else (283, 241, 280, 274)
 GAP_S = 0.02
 
 
@@ -26,9 +29,16 @@ def again(gap=GAP_S):
         time.sleep(gap)
 
 
-def perf(cpu, period_ns):
-    """An event that samples a CPU by the software clock."""
-    attr = ctypes.create_string_buffer(struct.pack("<IIQQ", 1, 64, 0, period_ns), 64)
+def name_pid():
+    with open("/tmp/pid", "w", encoding="ascii") as f:
+        f.write(str(os.getpid()))
+
+
+def perf(cpu, period, event=0, frequency=False):
+    """A software event that samples a CPU, by its clock when nothing else is said: after so many,
+    or so many times a second."""
+    attr = ctypes.create_string_buffer(
+        struct.pack("<IIQQQQQ", 1, 64, event, period, 0, 0, frequency << 10), 64)
     fd = LIBC.syscall(PERF_EVENT_OPEN, attr, -1, cpu, -1, 0)
     if fd < 0:
         sys.exit(f"perf_event_open: {os.strerror(ctypes.get_errno())}")
@@ -45,6 +55,146 @@ def perf_opens(cpu="1"):
     """A tool that opens counters of a CPU and closes them."""
     for _ in again():
         os.close(perf(int(cpu), 1_000_000_000))
+
+
+def perf_frequency():
+    """A profiler that wants so many samples a second, at switches of threads on this CPU."""
+    perf(0, 100, 3, True)
+    signal.pause()
+
+
+def cpu_timer():
+    """Real-time bursts of a process that counts its CPU time with a timer."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    signal.signal(signal.SIGPROF, lambda *_: None)
+    signal.setitimer(signal.ITIMER_PROF, 1, 1)
+    for _ in again():
+        spin(GAP_S)
+
+
+def read_msr(cpu="1"):
+    """A monitor of the CPU's time-stamp counter."""
+    fd = os.open(f"/dev/cpu/{cpu}/msr", os.O_RDONLY)
+    for _ in again():
+        os.pread(fd, 8, 0x10)
+
+
+def cryptd_hash():
+    s = socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET)
+    s.bind(("hash", "cryptd(sha256-generic)"))
+    for _ in again():
+        op, _ = s.accept()
+        op.sendall(b"x")
+        op.recv(32)
+        op.close()
+
+
+def sleepable_program():
+    """Programs of BPF that may sleep come and go."""
+    code = ctypes.create_string_buffer(struct.pack("<QQ", 0xb7, 0x95))  # r0 = 0; exit
+    license_ = ctypes.create_string_buffer(b"GPL")
+    attr = ctypes.create_string_buffer(
+        struct.pack("<IIQQIIQII", 31, 2, ctypes.addressof(code), ctypes.addressof(license_), 0, 0,
+                    0, 0, 1 << 4), 128)  # BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE
+    for _ in again():
+        fd = LIBC.syscall(BPF, 5, attr, 128)  # BPF_PROG_LOAD
+        if fd < 0:
+            sys.exit(f"bpf: {os.strerror(ctypes.get_errno())}")
+        os.close(fd)
+
+
+def wakes(cpu="1"):
+    """A thread that sleeps on a CPU is woken by this one; the file /tmp/pid names it."""
+    r, w = os.pipe()
+    if not os.fork():
+        name_pid()
+        os.sched_setaffinity(0, {int(cpu)})
+        while True:
+            os.read(r, 1)
+    for _ in again():
+        os.write(w, b"x")
+
+
+def signals(cpu="1"):
+    """A process that spins on a CPU gets signals."""
+    pid = os.fork()
+    if not pid:
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN if cpu == "-" else lambda *_: None)
+        os.sched_setaffinity(0, {int(cpu)})
+        while True:
+            pass
+    time.sleep(0.5)
+    for _ in again():
+        os.kill(pid, signal.SIGUSR1)
+
+
+def wall_clock(cpu="1"):
+    """The clock is stepped to and fro over a timer of a thread on a CPU."""
+    if not os.fork():
+        os.sched_setaffinity(0, {int(cpu)})
+        fd = LIBC.timerfd_create(time.CLOCK_REALTIME, 0)
+        for _ in again():
+            at = struct.pack("<QQQQ", 0, 0, int(time.time()) + 30, 0)
+            LIBC.timerfd_settime(fd, 1, at, None)  # TFD_TIMER_ABSTIME
+    for n, _ in enumerate(again(5 * GAP_S)):
+        time.clock_settime(time.CLOCK_REALTIME, time.time() + (-60 if n % 2 else 60))
+
+
+def deadline():
+    """A task with a deadline, which uses up its time again and again."""
+    ms = 1_000_000
+    attr = ctypes.create_string_buffer(
+        struct.pack("<IIQiIQQQ", 48, 6, 0, 0, 0, 2 * ms, 20 * ms, 20 * ms), 48)
+    if LIBC.syscall(SCHED_SETATTR, 0, attr, 0):
+        sys.exit(f"sched_setattr: {os.strerror(ctypes.get_errno())}")
+    while True:
+        os.sched_yield()
+
+
+def broadcast():
+    """Datagrams that a network card sends to all."""
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    for _ in again():
+        s.sendto(b"x", ("10.9.0.255", 9))
+
+
+def tcp():
+    """A connection of this CPU with itself, whose messages nobody answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        a = socket.create_connection(server.getsockname())
+        b, _ = server.accept()
+    a.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for _ in again(0.1):
+        a.send(b"x")
+        b.recv(1)
+
+
+def ipmi():
+    """A monitor that asks the management controller who it is."""
+    data, to = ctypes.create_string_buffer(8), struct.pack("<ihBB", 0xc, 0xf, 0, 0)
+    address = ctypes.create_string_buffer(to)
+    request = struct.pack("<QIIqBBHIQ", ctypes.addressof(address), 8, 0, 1, 6, 1, 0, 0,
+                          ctypes.addressof(data))
+    for _ in again():
+        with open("/dev/ipmi0", "r+b", buffering=0) as f:
+            fcntl.ioctl(f, 0x8028690d, request)  # IPMICTL_SEND_COMMAND: Get Device ID
+            select.select([f], [], [], 1)
+
+
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def grow():
+    """More memory than its group may have."""
+    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as f:
+        f.write("1000")
+    with mmap.mmap(-1, 1 << 25) as m:
+        for at in range(0, 1 << 25, 4096):
+            m[at] = 1
 
 
 def spin_here_and(cpu, beside):

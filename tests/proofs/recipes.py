@@ -12,11 +12,13 @@ A recipe is, of the cause with this id:
              else what the report's sentence advises: STOP what is busy, MOVE it to CPU 0, or a line
     again    takes such a line back
     boots    the report says how to boot: "nohz_full=1"
-    batch    of those with one number a guest has all
+    batch    of those with one number a guest has all; PLACES says what guest that is
     least    times that the cause's sources have to come in a window without the fix
     seconds  length of a window, in virtual time: the longest of a batch
     left     share of them that the fix may leave
     who      glob of the names or functions that count; none: any
+    run      the measuring command; {pid}: of what is busy
+    wait     seconds of virtual time until a knob that is put back has its effect again
     without  kernels where the mechanism or the knob is missing, and why
 """
 from dataclasses import dataclass, field
@@ -36,6 +38,8 @@ class Recipe:
     seconds: float = 2.0
     left: float = 0.0
     who: str = "*"
+    run: str = "run -c 1"
+    wait: float = 0.0
     without: dict = field(default_factory=dict)
 
     @property
@@ -47,8 +51,8 @@ class Recipe:
 
 def bound(comm):
     """A kernel thread is put on CPU 1, as it may run there where nothing keeps it away."""
-    return f"taskset -pc 1 $(for c in /proc/[0-9]*/comm; do [ \"$(cat $c)\" = {comm} ] && " \
-           "echo $c | cut -d/ -f3; done | head -1)"
+    return f"taskset -pc 1 $(for c in /proc/[0-9]*/comm; do case $(cat $c) in {comm}) " \
+           "echo $c | cut -d/ -f3;; esac; done | head -1)"
 
 
 def loop(cpu, line, gap="0.1"):
@@ -59,7 +63,57 @@ def calls(name, cpu=0, *words):
     return " ".join(["exec python3 tests/proofs/noise.py", name, str(cpu), *map(str, words)])
 
 
-KERNELS = ["6.12"]
+@dataclass
+class Place:
+    """The guest of a batch. boot: words for its kernel; reliable: these say that the TSC is, too;
+    modules: drivers in its /; setup: lines of a shell before all noise; apart: each recipe makes
+    its noise alone, while the others are silent."""
+    kernel: str = "6.12"
+    boot: str = ""
+    reliable: bool = True
+    modules: tuple = ()
+    devices: tuple = ()
+    features: str = ""
+    setup: str = ""
+    apart: bool = False
+
+
+# With one queue, between two CPUs that share no cache.
+DISK = ("-smp sockets=2,cores=1", "-drive if=none,id=d,driver=null-co,size=64M",
+        "virtio-blk-pci,drive=d,num-queues=1")
+PLACES = {
+    7: Place(boot="nohz_full=1", apart=True),
+    8: Place(apart=True, modules=("configfs", "null_blk"),
+             setup="insmod /configfs.ko; insmod /null_blk.ko submit_queues=1; "
+                   "echo 1000 > /sys/block/nullb0/queue/io_timeout"),
+    9: Place(apart=True, modules=("msr", "cpuid", "cryptd", "af_alg", "algif_hash"),
+             setup="for m in msr cryptd af_alg algif_hash; do insmod /$m.ko; done"),
+    10: Place(apart=True),
+    12: Place(reliable=False, features=",vendor=GenuineIntel"),
+    14: Place(modules=("e1000e",), devices=("e1000e,romfile=",),
+              setup="insmod /e1000e.ko; ip link set eth0 up; ip addr add 10.9.0.1/24 dev eth0"),
+    15: Place(modules=("ipmi_msghandler", "ipmi_si", "ipmi_devintf"),
+              devices=("ipmi-bmc-sim,id=bmc", "isa-ipmi-kcs,bmc=bmc,irq=0"),
+              setup="for m in msghandler si devintf; do insmod /ipmi_$m.ko; done"),
+    16: Place(kernel="6.12-rt", apart=True),
+    17: Place(kernel="6.1", apart=True),
+    18: Place(modules=("virtio_blk",), devices=DISK, setup="insmod /virtio_blk.ko", apart=True),
+    22: Place(modules=("scsi_common", "scsi_mod", "libata", "ata_piix", "cdrom", "sr_mod"),
+              devices=("ide-cd",),
+              setup="for m in scsi_common scsi_mod libata ata_piix cdrom sr_mod; do "
+                    "insmod /$m.ko; done; sleep 3"),
+    19: Place(modules=("virtio_blk",), devices=DISK, setup="insmod /virtio_blk.ko",
+              boot="isolcpus=managed_irq,domain,1"),
+    24: Place(boot="isolcpus=1", apart=True),
+    20: Place(boot="isolcpus=1 nohz_full=1", apart=True),
+}
+
+
+def place_of(cause):
+    return PLACES.get(RECIPES[cause].batch, Place())
+
+
+KERNELS = ["6.12", "6.12-rt", "6.1"]
 
 RECIPES = {
     # By other CPUs.
@@ -150,4 +204,97 @@ RECIPES = {
         0, "echo 1 > /proc/sys/vm/compact_memory"), ends=STOP, who="lru_add_drain_per_cpu"),
     "H04": Recipe(batch=5, busy=loop(0, "echo l > /proc/sysrq-trigger", "0.5"), ends=STOP,
                   who="nmi_cpu_backtrace_handler", least=2),
+    # The tick of a nohz_full CPU is kept, one reason at a time.
+    "T02": Recipe(batch=7, busy="exec taskset -c 1 sh -c 'while :; do :; done'", ends=MOVE,
+                  left=0.1, least=50),
+    "T03": Recipe(  # without the sysctl this kernel refuses the command
+        batch=20, make="sysctl kernel.sched_rt_runtime_us=-1", seconds=5, run="run -c 1 -P f:10",
+        busy="exec taskset -c 1 sh -c 'while :; do :; done'"),
+    "T04": Recipe(batch=7, busy=calls("cpu_timer", 1), ends=STOP, left=0.1, least=20),
+    "T05": Recipe(batch=7, busy=calls("perf_frequency", 0), ends=STOP, left=0.1, least=50),
+    # Block devices.
+    "S04": Recipe(batch=18, busy=loop(1, "dd if=/dev/vda of=/dev/null iflag=direct bs=4k count=4",
+                                      "0.02"), ends=MOVE, least=10),
+    "T12": Recipe(batch=8, seconds=8, least=2, ends=MOVE, who="blk_rq_timed_out_timer", busy=loop(
+        1, "dd if=/dev/nullb0 of=/dev/null iflag=direct bs=4k count=4", "0.02")),
+    "K11": Recipe(batch=8, seconds=8, least=2, ends=MOVE, who="blk_mq_timeout_work", busy=loop(
+        1, "dd if=/dev/nullb0 of=/dev/null iflag=direct bs=4k count=4", "0.02")),
+    "K10": Recipe(
+        batch=8, who="wb_workfn", least=5, left=0.2,  # timers that one CPU armed, another may run
+        make="echo 10 > /proc/sys/vm/dirty_writeback_centisecs; "
+             "echo 2 > /sys/devices/virtual/workqueue/writeback/cpumask",
+        busy=loop(0, "dd if=/dev/zero of=/dev/nullb0 bs=4k count=4 conv=notrunc", "0.05")),
+    # Modules and tools.
+    "P12": Recipe(batch=9, busy=calls("read_msr", 0), ends=STOP, who="__rdmsr*", least=10),
+    "P06": Recipe(batch=9, busy=loop(0, "insmod /cpuid.ko; rmmod cpuid"), ends=STOP,
+                  who="do_*"),
+    "P07": Recipe(batch=9, busy=loop(0, "insmod /cpuid.ko; rmmod cpuid"), ends=STOP),
+    "K22": Recipe(batch=9, busy=loop(0, "insmod /cpuid.ko; rmmod cpuid"), ends=STOP,
+                  who="cpuhp/1"),
+    "K19": Recipe(batch=9, busy=calls("cryptd_hash", 1), ends=MOVE, who="cryptd_queue_worker*",
+                  least=10),
+    "P24": Recipe(batch=10, busy=calls("sleepable_program", 0), ends=STOP, seconds=5,
+                  who="trc_read_check_handler"),
+    "X02": Recipe(
+        batch=10, ends=STOP, who="*able_trace_buffered_event",
+        busy=loop(0, "for f in \"next_pid>5\" 0; do "
+                     "echo $f > /sys/kernel/tracing/events/sched/sched_switch/filter; done")),
+    "K14": Recipe(
+        batch=10, ends=MOVE, left=0.2,
+        busy=loop(1, "for v in 1 0; do "
+                     "echo $v > /sys/kernel/tracing/events/power/cpu_idle/enable; done")),
+    # One at a time.
+    "P01": Recipe(batch=10, busy=calls("wakes", 0, 1), ends="taskset -pc 0 $(cat /tmp/pid)",
+                  again="taskset -pc 1 $(cat /tmp/pid)", least=20),
+    "P04": Recipe(batch=18, busy=calls("wakes", 0, 1), ends="taskset -pc 0 $(cat /tmp/pid)",
+                  again="taskset -pc 1 $(cat /tmp/pid)", least=20),
+    "P02": Recipe(batch=10, busy=calls("signals", 0, 1), ends=STOP, least=5),
+    "T22": Recipe(batch=10, busy=calls("wall_clock", 0, 1), ends=STOP),
+    "P15": Recipe(
+        batch=10, who="rcu_barrier_handler", ends=STOP,
+        busy=loop(1, "mkdir /tmp/a; rmdir /tmp/a", "0.01").removeprefix("exec ") + " & " + loop(
+            0, "unshare -n true", "0.02")),
+    "K01": Recipe(batch=10, busy=calls("memory", 1), seconds=5, wait=130, who="vmstat_*",
+                  left=0.3),
+    "T13": Recipe(batch=12, boots="tsc=nowatchdog", seconds=5),
+    # Other devices.
+    "K27": Recipe(batch=14, busy=calls("broadcast", 0), seconds=7, who="napi/eth0*",
+                  make="echo 1 > /sys/class/net/eth0/threaded; " + bound("napi/eth0*")),
+    "K29": Recipe(batch=15, make=bound("kipmi0"), busy=calls("ipmi", 0), least=10, who="kipmi0"),
+    "I02": Recipe(batch=18, least=10, boots="isolcpus=managed_irq,domain,1", busy=loop(
+        1, "dd if=/dev/vda of=/dev/null iflag=direct bs=4k count=4", "0.02")),
+    "K17": Recipe(  # the work stays on the CPU of the shell that asked for it
+        batch=22, least=10, who="disk_events_workfn",
+        make="taskset -pc 1 $$; echo 100 > /sys/module/block/parameters/events_dfl_poll_msecs"),
+    # On kernels with PREEMPT_RT.
+    "I03": Recipe(batch=16, make="echo 2 > /proc/irq/4/smp_affinity",
+                  busy=loop(0, "echo > /dev/ttyS0", "0.05"), least=5),
+    "K28": Recipe(batch=16, who="irq_work/1", ends=STOP, least=10, busy="cat /dev/kmsg & " + loop(
+        1, "echo x > /dev/kmsg", "0.05")),
+    # On older kernels.
+    "T18": Recipe(batch=17, run="run -c 1 -P f:10", seconds=4),
+    # Cgroups and the network.
+    "T09": Recipe(  # a quota's timer stays where it was started
+        batch=10, least=10, who="sched_cfs_*",
+        make="echo +cpu > /sys/fs/cgroup/cgroup.subtree_control; mkdir /sys/fs/cgroup/q; "
+             "taskset -c 1 sh -c 'echo 20000 100000 > /sys/fs/cgroup/q/cpu.max'",
+        busy="echo $$ > /sys/fs/cgroup/q/cgroup.procs; "
+             "exec taskset -c 1 sh -c 'while :; do :; done'",
+        ends="echo max > /sys/fs/cgroup/q/cpu.max",
+        again="taskset -c 1 sh -c 'echo 20000 100000 > /sys/fs/cgroup/q/cpu.max'"),
+    "S08": Recipe(batch=10, busy="exec poke ksoftirqd -c 1 -n 100000", ends=STOP,
+                  who="ksoftirqd/1"),
+    # A report looks for deadline tasks when it begins.
+    "T31": Recipe(batch=24, busy=calls("deadline", 1), ends=STOP, least=20, wait=1),
+    "P19": Recipe(batch=19, make="echo 2 > /sys/block/vda/queue/rq_affinity", least=10, busy=loop(
+        1, "dd if=/dev/vda of=/dev/null iflag=direct bs=4k count=4", "0.02")),
+    "K03": Recipe(
+        batch=10, who="drain_local_stock", seconds=6,
+        make="echo +memory > /sys/fs/cgroup/cgroup.subtree_control; mkdir /sys/fs/cgroup/k; "
+             "echo 16M > /sys/fs/cgroup/k/memory.max",
+        busy="echo $$ > /sys/fs/cgroup/k/cgroup.procs; echo -1000 > /proc/self/oom_score_adj; " +
+        calls("memory", 1).removeprefix("exec ") + " & " + loop(
+            0, "python3 tests/proofs/noise.py grow 0"),
+        ends="echo max > /sys/fs/cgroup/k/memory.max",
+        again="echo 16M > /sys/fs/cgroup/k/memory.max"),
 }
