@@ -52,7 +52,7 @@ _count = 0
 _failed = 0
 _turn = None
 _in_json = []  # the fault of each output in JSON, or None
-_starved = None  # what a culprit said whose samplers could not run
+_starved = None  # last words of a culprit whose samplers could not run
 
 
 # ---- TAP ----
@@ -69,8 +69,8 @@ def diag(*lines):
 
 
 def ok(passed, name, *details):
-    """One test; the details are printed when it fails. After a run whose samplers had no CPU for ten
-    seconds it cannot: what else would have come of it is not known."""
+    """One test; the details are printed when it fails. After a run whose samplers had no CPU for
+    ten seconds it cannot: what else would have come of it is not known."""
     global _count, _failed
     if _starved and not passed:
         not_judged(name, _starved)
