@@ -272,7 +272,9 @@ static void tell_lost(const struct user_files *f, const char *of, const char *na
 	char why[CALLS_FILE + 96];
 
 	snprintf(why, sizeof(why), "%s%s: reading it %s", of, name,
-		 err == -ETIME ? "takes more than two seconds" : "ended the process that did");
+		 err == -ETIME   ? "takes more than two seconds"
+		 : err == -EBUSY ? "was not done in ten seconds of a busy machine"
+				 : "ended the process that did");
 	f->lost(f->ctx, why);
 }
 

@@ -103,6 +103,13 @@ int user_open(const char *root, const char *path, struct stat *st)
 	o->rooted = root;
 	snprintf(o->root, sizeof(o->root), "%s", root ? root : "");
 	snprintf(o->path, sizeof(o->path), "%s", path);
+#ifdef __SANITIZE_THREAD__ /* follows nobody into memory that is shared */
+	begin(o);
+	fd = o->fd;
+	*st = o->st;
+	free(o);
+	return fd;
+#endif
 	pid = clone(begin, o->stack + sizeof(o->stack),
 		    CLONE_VM | CLONE_FILES | CLONE_PIDFD | SIGCHLD, o, &end);
 	if (pid < 0) {

@@ -69,8 +69,8 @@ void parser_stop(struct parser *p);
 void parser_reap(pid_t pid);
 
 /* fd: the file, which stays open here; -1: none. 0; without an answer the process was ended:
- * -ETIME: it read in one file for PARSE_FILE_MS, not counting when it waited for a CPU; -EPIPE: for
- * another reason. */
+ * -ETIME: it read in one file for PARSE_FILE_MS, not counting when it waited for a CPU; -EBUSY: it
+ * had no answer in ten seconds, for which it may have waited; -EPIPE: for another reason. */
 int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer);
 
 /* The number of the file that it was reading last for parser_ask(), PARSE_FILES more for the debug

@@ -101,7 +101,7 @@ static uint64_t waited_ns(pid_t pid)
 	return waited;
 }
 
-/* Waits for an answer, or the end. 0 or -ETIME. */
+/* Waits for an answer, or the end. 0, -ETIME or -EBUSY. */
 static int wait_answer(const struct parser *p)
 {
 	struct pollfd come = {.fd = p->socket, .events = POLLIN};
@@ -115,9 +115,10 @@ static int wait_answer(const struct parser *p)
 			since = now;
 			waited = waited_ns(p->pid);
 		}
-		if (now > until ||
-		    now - since > PARSE_FILE_MS * NSEC_PER_MSEC + waited_ns(p->pid) - waited)
+		if (now - since > PARSE_FILE_MS * NSEC_PER_MSEC + waited_ns(p->pid) - waited)
 			return -ETIME;
+		if (now > until)
+			return -EBUSY;
 	}
 	return 0;
 }
