@@ -243,10 +243,12 @@ RECIPES = {
         batch=10, ends=MOVE, left=0.2,
         busy=loop(1, "for v in 1 0; do "
                      "echo $v > /sys/kernel/tracing/events/power/cpu_idle/enable; done")),
-    # One at a time.
-    "P01": Recipe(batch=10, busy=calls("wakes", 0, 1), ends="taskset -pc 0 $(cat /tmp/pid)",
+    # One at a time. Other threads are woken there, too, now and then.
+    "P01": Recipe(batch=10, left=0.1, busy=calls("wakes", 0, 1),
+                  ends="taskset -pc 0 $(cat /tmp/pid)",
                   again="taskset -pc 1 $(cat /tmp/pid)", least=20),
-    "P04": Recipe(batch=18, busy=calls("wakes", 0, 1), ends="taskset -pc 0 $(cat /tmp/pid)",
+    "P04": Recipe(batch=18, left=0.1, busy=calls("wakes", 0, 1),
+                  ends="taskset -pc 0 $(cat /tmp/pid)",
                   again="taskset -pc 1 $(cat /tmp/pid)", least=20),
     "P02": Recipe(batch=10, busy=calls("signals", 0, 1), ends=STOP, least=5),
     "T22": Recipe(batch=10, busy=calls("wall_clock", 0, 1), ends=STOP),
@@ -258,7 +260,7 @@ RECIPES = {
                   left=0.3),
     "T13": Recipe(batch=12, boots="tsc=nowatchdog", seconds=5),
     # Other devices.
-    "K27": Recipe(batch=14, busy=calls("broadcast", 0), seconds=7, who="napi/eth0*",
+    "K27": Recipe(batch=14, busy=calls("broadcast", 0), seconds=7, least=2, who="napi/eth0*",
                   make="echo 1 > /sys/class/net/eth0/threaded; " + bound("napi/eth0*")),
     "K29": Recipe(batch=15, make=bound("kipmi0"), busy=calls("ipmi", 0), least=10, who="kipmi0"),
     "I02": Recipe(batch=18, least=10, boots="isolcpus=managed_irq,domain,1", busy=loop(
