@@ -114,7 +114,7 @@ $(if $(UNTRIED),$(if $(MAKE_RESTARTS),, \
 endif
 
 # The same source gives the same bits, wherever it is built.
-SAME	:= -ffile-prefix-map=$(CURDIR)=.
+SAME	:= -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)=build
 
 # Lists of what is linked, which a new or removed file changes (at the end of this file).
 PARTS_FILE := $(O)/.parts

@@ -23,8 +23,9 @@ def run(*words, **options):
     return subprocess.run(words, capture_output=True, text=True, **options)
 
 
-def make(*words, place=BUILD, again=""):
-    r = run("make", "-C", ROOT, "--no-print-directory", f"O={os.path.relpath(place, ROOT)}", *words)
+def make(*words, place=BUILD, again="", prefix=(), **options):
+    r = run(*prefix, "make", "-C", ROOT, "--no-print-directory",
+            f"O={os.path.relpath(place, ROOT)}", *words, **options)
     ok(r.returncode == 0, f"make {' '.join(words)}{again}", r.stdout[-2000:], r.stderr[-2000:])
     return r.stdout.split()[-1] if r.stdout.split() else ""
 
@@ -160,12 +161,20 @@ if shutil.which("skopeo"):
 else:
     skip("image: skopeo reads it", "skopeo is not installed")
 
-# ---- once more, in another directory ----
+# ---- once more, in another directory, by nobody and without a network where that can be ----
+NOBODY = 65534
 other = os.path.join(BUILD, "again")
 shutil.rmtree(other, ignore_errors=True)
 os.mkdir(other)
+alone, how = {"again": " in another directory"}, dict(os.environ)
+if os.geteuid() == 0:
+    os.chown(other, NOBODY, NOBODY)
+    alone = {"again": " by nobody, without a network", "prefix": [
+        "unshare", "--net", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]}
+    how |= {"HOME": other, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory",
+            "GIT_CONFIG_VALUE_0": "*"}  # the checkout is not nobody's
 for kind, first in ("deb", deb), ("rpm", rpm), ("image", image):
-    second = make(kind, place=other, again=" in another directory")
+    second = make(kind, place=other, env=how, **alone)
     ok(second != first and os.path.basename(second) == os.path.basename(first)
        and digest(second) == digest(first), f"{kind}: has the same bytes", first, second)
 shutil.rmtree(other)
