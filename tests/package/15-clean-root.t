@@ -109,15 +109,16 @@ with roots.opened(root, with_tree=False) as top:
     turn = os.open("/tmp", os.O_RDONLY)  # as lib.take_turn: one measurement at a time
     fcntl.flock(turn, fcntl.LOCK_EX)
     before, began = cpu_s(), time.monotonic()
-    r = does(top, f"apt-get install -y -q /tmp/{name} && culprit run",
-             "apt-get install, culprit run")
-    used, wall = cpu_s() - before, time.monotonic() - began
+    does(top, f"apt-get install -y -q /tmp/{name}", "apt-get install")
+    used = cpu_s() - before
+    r = does(top, "culprit run", "culprit run")
+    wall = time.monotonic() - began
     os.close(turn)
-    diag(f"{wall:.1f} s to the verdict, {used:.1f} s of CPU")
+    diag(f"{wall:.1f} s to the verdict; to install took {used:.1f} s of CPU")
     ok(re.search(r"(?m)^cpu \d+ .* hiccups ", r.stdout) and re.search(r"(?m)^cpus? .+", r.stdout),
        "it has a verdict, and what it is made of", r.stdout[-1500:])
-    # Others may have the CPUs meanwhile: the window is waited for, all else is CPU time.
-    ok(WINDOW_S + used <= AT_MOST_S, f"within {AT_MOST_S} s of the download", used, wall)
+    # Others may have the CPUs meanwhile: then the window, and the CPU time before it, count.
+    ok(min(wall, WINDOW_S + used) <= AT_MOST_S, f"within {AT_MOST_S} s of the download", used, wall)
     is_(inside(top, "dpkg -V culprit; dpkg --audit").stdout, "", "dpkg finds all as it should be")
     is_(glob.glob(top + "/etc/systemd/system/**/culprit*", recursive=True), [],
         "no unit of it is switched on")
