@@ -242,12 +242,12 @@ static void say_lost(const struct user_stacks *s)
 	if (s->files_lost > LOST_SAID)
 		say("--user-stacks: nor of %u other files", s->files_lost - LOST_SAID);
 	if (bpf_map_lookup_elem(s->map, &(uint32_t){USER_LOST}, &lost))
-		say("--user-stacks: how many stacks found no room is not known: %s",
+		say("--user-stacks: how many requests have no calls is not known: %s",
 		    strerror(errno));
 	else if (lost.hash)
-		say("--user-stacks: %" PRIu64 " requests have no calls: their stacks found no room "
-		    "beside %u others",
-		    (uint64_t)lost.hash, USER_STACKS);
+		say("--user-stacks: %" PRIu64 " requests have no calls: the places of their stacks "
+		    "had others, or their CPU was noting another one",
+		    (uint64_t)lost.hash);
 }
 
 void user_stacks_settle(struct user_stacks *s)

@@ -161,8 +161,8 @@ for change, name in ((lambda path: os.chmod(path, 0o666), "that anybody may writ
 
 # ---- what is lost ----
 
-NAME = "stacks beyond those that there is room for are counted"
-LOST = "requests have no calls: their stacks found no room beside 8192 others"
+NAME = "requests whose stacks find others in their places are counted"
+LOST = "requests have no calls: the places of their stacks had others, or their CPU was noting"
 ENOUGH = 2500  # ways: that none of them is lost happens once in e^100 times
 
 
