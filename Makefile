@@ -323,7 +323,9 @@ $(O)/tests/unit/test_unit_search: $(O)/src/collect/units.o
 $(O)/tests/unit/test_owners: $(O)/src/collect/owners.o $(O)/src/collect/mounts.o
 $(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
-$(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o
+$(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/user_process.o
+$(O)/tests/unit/test_user_files: \
+	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o)
 $(O)/tests/unit/test_vcpus: $(O)/src/collect/vcpus.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
 $(O)/tests/unit/test_sleep: $(O)/src/collect/sleep.o $(O)/src/collect/workload.o \

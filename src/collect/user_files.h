@@ -22,10 +22,16 @@ struct user_file {
 };
 
 /* debug: where files with debug information are, by build id; NULL: in the usual place alone.
- * lost: told which file has no functions, and why. NULL: no memory, or no process can be begun. */
+ * lost: told which file has no functions, and why. apart: a file that the process which reads is
+ * not to have; -1: none. NULL: no memory, or no process can be begun. */
 struct user_files *user_files_new(const char *debug, void (*lost)(void *ctx, const char *why),
-				  void *ctx);
+				  void *ctx, int apart);
+/* The files are closed when this process ends: closing one may take for ever. */
 void user_files_free(struct user_files *f);
+
+/* To be called when no number is in use: those of maps of processes that are gone may be given to
+ * others from here on, should there be too many. */
+void user_files_rest(struct user_files *f);
 
 /* The number of a mapping's file. inside: its device and number as /proc/PID/maps has them.
  * PARSE_FILES: there are too many, or it cannot be opened. */

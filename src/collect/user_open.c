@@ -7,120 +7,178 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/now.h"
+#include "base/units.h"
+#include "collect/user_process.h"
+
 #define OPEN_MS     1000
-#define TRIES       8 /* signals may come in between */
+#define BUSY_MS     10000 /* with all waits for a CPU */
+#define STEP_MS     20
+#define NONE_YET    INT_MIN
 #define STACK_BYTES 32768
 
 /* Shared with the process. It stays allocated when that does not end. */
 struct opening {
 	char root[64], path[128];
 	bool rooted;
+	pid_t parent;
+	bool left; /* the process does not end */
 	struct stat st;
-	int fd; /* -errno: there is none */
+	int from, place; /* the root and the file, for their names alone; -1: not open */
+	int fd;          /* -errno: there is none */
 	char stack[STACK_BYTES] __attribute__((aligned(16)));
 };
 
 /* The file itself is not opened yet: a device or a pipe might take that for a request. */
-static int find_place(const struct opening *o)
+static int find_place(struct opening *o)
 {
 	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	int root, place;
 
 	if (!o->rooted)
 		return open(o->path, O_PATH | O_CLOEXEC);
-	root = open(o->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
+	o->from = open(o->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (o->from < 0)
 		return -1;
-	place = syscall(SYS_openat2, root, o->path, &how, sizeof(how));
-	close(root);
-	return place;
+	return syscall(SYS_openat2, o->from, o->path, &how, sizeof(how));
 }
 
 static int find_file(struct opening *o)
 {
 	char path[32];
-	int fd, place = find_place(o);
+	int fd;
 
-	if (place < 0 || fstat(place, &o->st)) {
+	o->place = find_place(o);
+	if (o->place < 0 || fstat(o->place, &o->st)) {
 		fd = -errno;
 	} else if (!S_ISREG(o->st.st_mode)) {
 		fd = -EINVAL;
 	} else {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", o->place);
 		fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		fd = fd < 0 ? -errno : fd;
 	}
-	if (place >= 0)
-		close(place);
 	return fd;
 }
 
+/* Has the process end with the reader. False: that is gone. */
+static bool has_parent(const struct opening *o)
+{
+#ifdef __SANITIZE_THREAD__
+	return true;
+#endif
+	return !prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == o->parent;
+}
+
 /* No sanitizer follows a process into another one's memory. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) static int begin(void *ctx)
+#define OTHERS_MEMORY __attribute__((no_sanitize("address", "thread", "undefined")))
+
+OTHERS_MEMORY static int begin_open(void *ctx)
 {
 	struct opening *o = ctx;
 
-	__atomic_store_n(&o->fd, find_file(o), __ATOMIC_RELEASE);
+	if (has_parent(o))
+		__atomic_store_n(&o->fd, find_file(o), __ATOMIC_RELEASE);
 	return 0;
 }
 
-/* False: the process did not end in time, and may still be at it. */
-static bool wait_for(pid_t pid, int end)
+/* The number is free before the call waits. */
+OTHERS_MEMORY static int begin_close(void *ctx)
+{
+	struct opening *o = ctx;
+
+	if (has_parent(o))
+		close(o->fd);
+	return 0;
+}
+
+/* Waits until the process ends, or ends it, which it may survive. 0, -ETIME or -EBUSY. */
+static int wait_for(struct opening *o, pid_t pid, int end)
 {
 	struct pollfd ended = {.fd = end, .events = POLLIN};
-	bool in_time;
+	uint64_t until = now_ns() + BUSY_MS * NSEC_PER_MSEC;
+	int waited = 0, err = 0;
 
 	/* errno may be the other process's. */
-	for (int i = 0; i < TRIES && poll(&ended, 1, OPEN_MS) < 0; i++)
-		;
-	in_time = ended.revents;
-	if (!in_time) {
+	while (poll(&ended, 1, STEP_MS) < 1 && !err) {
+		waited += process_waits(pid) ? STEP_MS : 0;
+		err = waited > OPEN_MS ? -ETIME : now_ns() > until ? -EBUSY : 0;
+	}
+	if (err) {
 		kill(pid, SIGKILL);
 		poll(&ended, 1, OPEN_MS);
 	}
-	waitpid(pid, NULL, ended.revents ? 0 : WNOHANG);
+	o->left = !ended.revents;
+	waitpid(pid, NULL, o->left ? WNOHANG : 0);
 	close(end);
-	return in_time;
+	return err;
+}
+
+static int run(struct opening *o, int (*begin)(void *ctx))
+{
+	int end;
+	pid_t pid;
+
+	o->parent = getpid();
+#ifdef __SANITIZE_THREAD__ /* follows nobody into memory that is shared */
+	return begin(o);
+#endif
+	pid = clone(begin, o->stack + sizeof(o->stack),
+		    CLONE_VM | CLONE_FILES | CLONE_PIDFD | SIGCHLD, o, &end);
+	return pid < 0 ? -errno : wait_for(o, pid, end);
+}
+
+static int try_open(const char *root, const char *path, struct stat *st)
+{
+	struct opening *o = calloc(1, sizeof(*o));
+	int err, fd;
+
+	if (!o)
+		return -ENOMEM;
+	o->fd = NONE_YET;
+	o->from = o->place = -1;
+	o->rooted = root;
+	snprintf(o->root, sizeof(o->root), "%s", root ? root : "");
+	snprintf(o->path, sizeof(o->path), "%s", path);
+	err = run(o, begin_open);
+	if (o->left)
+		return err;
+	fd = o->fd != NONE_YET ? o->fd : err ? err : -EIO;
+	*st = o->st;
+	/* Nobody is asked: they are names alone. */
+	if (o->place >= 0)
+		close(o->place);
+	if (o->from >= 0)
+		close(o->from);
+	free(o);
+	return fd;
 }
 
 int user_open(const char *root, const char *path, struct stat *st)
 {
+	int fd = try_open(root, path, st);
+
+	return fd == -ETIME ? try_open(root, path, st) : fd;
+}
+
+bool user_close(int fd)
+{
 	struct opening *o = calloc(1, sizeof(*o));
-	int end, fd;
-	pid_t pid;
+	int err;
 
 	if (!o)
-		return -ENOMEM;
-	o->fd = -EIO;
-	o->rooted = root;
-	snprintf(o->root, sizeof(o->root), "%s", root ? root : "");
-	snprintf(o->path, sizeof(o->path), "%s", path);
-#ifdef __SANITIZE_THREAD__ /* follows nobody into memory that is shared */
-	begin(o);
-	fd = o->fd;
-	*st = o->st;
-	free(o);
-	return fd;
-#endif
-	pid = clone(begin, o->stack + sizeof(o->stack),
-		    CLONE_VM | CLONE_FILES | CLONE_PIDFD | SIGCHLD, o, &end);
-	if (pid < 0) {
-		fd = -errno;
+		return true;
+	o->fd = fd;
+	err = run(o, begin_close);
+	if (!o->left)
 		free(o);
-		return fd;
-	}
-	if (!wait_for(pid, end))
-		return -ETIME;
-	fd = o->fd;
-	*st = o->st;
-	free(o);
-	return fd;
+	return err != -ETIME;
 }

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Opens files of strangers: who serves the file system (FUSE) may never answer, and a call that
- * waits for him ends by a kill alone. So a process of its own makes it, in this one's memory and
- * with its files, and has a second for that. */
+ * waits for him ends by a kill alone, or not even then: closing a file asks him, too. So a process
+ * of its own makes it, in this one's memory and with its files, and has a second for that, not
+ * counting when it waits for a CPU. */
 #ifndef CULPRIT_USER_OPEN_H
 #define CULPRIT_USER_OPEN_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /* Opens a regular file for reading; nothing else is opened. root: a directory out of which no link
  * leads, and whose file is none; NULL: `path` may be any, through links. Returns the file, which is
- * the caller's, with what it is; -ETIME: it took too long; -errno, -EINVAL: it is not regular. */
+ * the caller's, with what it is; -ETIME: it took too long, twice; -EBUSY: no CPU did it in ten
+ * seconds; -errno, -EINVAL: it is not regular. */
 int user_open(const char *root, const char *path, struct stat *st);
+
+/* Closes such a file. False: it took too long. Its number is free all the same, but for a process
+ * that found no CPU, or that could not be begun. */
+bool user_close(int fd);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/user_parse.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -10,6 +12,7 @@
 
 #include "base/confine.h"
 #include "base/elf.h"
+#include "base/hash.h"
 #include "base/perf_map.h"
 
 #define MEMORY_MOST 768ULL << 20
@@ -23,6 +26,7 @@ struct file {
 	struct elf *elf;
 	struct perf_map *map; /* read up to here: */
 	uint64_t map_at;
+	uint64_t map_ends; /* see ends_of() */
 };
 
 /* Not static: samplers lock all that is in the program. */
@@ -81,7 +85,7 @@ static struct elf *elf_of(struct parsing *p, uint32_t number)
 {
 	struct file *f = number < PARSE_FILES ? &p->file[number] : NULL;
 
-	*p->reading = number;
+	*p->reading = f ? number : UINT32_MAX;
 	if (!f || f->elf || f->fd < 0)
 		return f ? f->elf : NULL;
 	make_room(p);
@@ -112,6 +116,8 @@ static void take_file(struct parsing *p, uint32_t number, int fd, struct parse_a
 	struct file *f = &p->file[number];
 	struct elf *e;
 
+	perf_map_free(f->map); /* the number was another one's */
+	f->map = NULL;
 	f->fd = fd;
 	e = elf_of(p, number);
 	a->ok = e;
@@ -119,6 +125,22 @@ static void take_file(struct parsing *p, uint32_t number, int fd, struct parse_a
 		return;
 	a->whole = elf_is_whole(e);
 	strcpy(a->build, elf_build(e));
+}
+
+/* A hash of the first and the last bytes of what was read of a map: it has not merely grown where
+ * they are others. */
+static uint64_t ends_of(int fd, uint64_t size)
+{
+	char text[4096];
+	size_t some = size < sizeof(text) ? size : sizeof(text);
+	uint64_t hash = HASH_BEGIN;
+
+	if (!read_fd(&fd, 0, text, some))
+		return 0;
+	hash = hash_bytes(hash, text, some);
+	if (!read_fd(&fd, size - some, text, some))
+		return 0;
+	return hash_bytes(hash, text, some);
 }
 
 /* Reads what a map has that it had not before. */
@@ -130,7 +152,7 @@ static void take_map(struct parsing *p, int fd, struct parse_answer *a)
 	ssize_t n = 0;
 
 	*p->reading = p->ask.file;
-	if (p->ask.n) {
+	if (p->ask.n || (f->map && f->map_ends != ends_of(fd, f->map_at))) {
 		perf_map_free(f->map);
 		f->map = NULL;
 	}
@@ -146,6 +168,7 @@ static void take_map(struct parsing *p, int fd, struct parse_answer *a)
 		a->ok = perf_map_add(f->map, text, n);
 	}
 	a->ok &= n == 0;
+	f->map_ends = ends_of(fd, f->map_at);
 	close(fd);
 }
 
@@ -253,16 +276,15 @@ static void serve(int socket, struct parsing *p)
 	}
 }
 
-void parser_process(int socket, volatile uint32_t *reading)
+void parser_process(int socket, volatile uint32_t *reading, pid_t parent)
 {
 	struct rlimit memory = {MEMORY_MOST, MEMORY_MOST}, none = {0, 0};
 	struct parsing *p = calloc(1, sizeof(*p));
 
-	for (int fd = 0; fd < socket; fd++)
-		if (fd != STDERR_FILENO)
-			close(fd);
-	syscall(SYS_close_range, socket + 1 > STDERR_FILENO ? socket + 1 : STDERR_FILENO + 1, ~0U,
-		0);
+	/* The files of the process before stay open here: who serves one may let its closing hang.
+	 */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(1);
 #ifndef SANITIZED
 	setrlimit(RLIMIT_AS, &memory);
 #endif

@@ -51,14 +51,16 @@ struct parse_answer {
 
 struct parser {
 	pid_t pid; /* 0: none */
+	int apart; /* a file that the process does not have; -1: none */
 	int socket;
 	volatile uint32_t *reading; /* shared with the process: see parser_reading() */
 };
 
 #define PARSE_FILE_MS 2000 /* two million symbols in disorder took 500 ms */
 
-/* The life of the process, for parser_start(): takes asks until the socket is closed. */
-void parser_process(int socket, volatile uint32_t *reading) __attribute__((noreturn));
+/* The life of the process, for parser_start(): takes asks until the socket is closed, or `parent`
+ * ends. */
+void parser_process(int socket, volatile uint32_t *reading, pid_t parent) __attribute__((noreturn));
 
 /* Starts it. 0 or -errno. */
 int parser_start(struct parser *p);
@@ -70,7 +72,7 @@ void parser_reap(pid_t pid);
 
 /* fd: the file, which stays open here; -1: none. 0; without an answer the process was ended:
  * -ETIME: it read in one file for PARSE_FILE_MS, not counting when it waited for a CPU; -EBUSY: it
- * had no answer in ten seconds, for which it may have waited; -EPIPE: for another reason. */
+ * had no answer in ten seconds, for which no file is to blame; -EPIPE: for another reason. */
 int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer);
 
 /* The number of the file that it was reading last for parser_ask(), PARSE_FILES more for the debug

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -12,6 +11,7 @@
 #include "base/now.h"
 #include "base/units.h"
 #include "collect/user_parse.h"
+#include "collect/user_process.h"
 
 #define ANSWER_MS 10000 /* for many files; one may take PARSE_FILE_MS */
 #define STEP_MS   50
@@ -19,6 +19,7 @@
 
 int parser_start(struct parser *p)
 {
+	pid_t parent = getpid();
 	int pair[2];
 
 	p->pid = 0;
@@ -35,7 +36,9 @@ int parser_start(struct parser *p)
 	p->pid = fork();
 	if (!p->pid) {
 		close(pair[0]);
-		parser_process(pair[1], p->reading);
+		if (p->apart >= 0)
+			close(p->apart);
+		parser_process(pair[1], p->reading, parent);
 	}
 	close(pair[1]);
 	p->socket = pair[0];
@@ -84,40 +87,27 @@ static bool tell(int socket, const struct parse_ask *ask, int fd)
 	return sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof(*ask);
 }
 
-/* Time that a process has waited for a CPU, ns; 0: the kernel does not tell. */
-static uint64_t waited_ns(pid_t pid)
-{
-	unsigned long long waited = 0;
-	char path[48];
-	FILE *in;
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
-	in = fopen(path, "re");
-	if (!in)
-		return 0;
-	if (fscanf(in, "%*u %llu", &waited) != 1)
-		waited = 0;
-	fclose(in);
-	return waited;
-}
-
 /* Waits for an answer, or the end. 0, -ETIME or -EBUSY. */
 static int wait_answer(const struct parser *p)
 {
 	struct pollfd come = {.fd = p->socket, .events = POLLIN};
-	uint64_t until = now_ns() + ANSWER_MS * NSEC_PER_MSEC, since = 0, waited = 0, now;
+	uint64_t until = now_ns() + ANSWER_MS * NSEC_PER_MSEC;
+	int64_t used = 0, waited = 0;
 	uint32_t file = 0;
+	bool begun = false;
 
 	while (poll(&come, 1, STEP_MS) != 1) {
-		now = now_ns();
-		if (!since || *p->reading != file) {
+		if (!begun || *p->reading != file) {
 			file = *p->reading;
-			since = now;
-			waited = waited_ns(p->pid);
+			used = process_used_ms(p->pid);
+			waited = 0;
+			begun = true;
+		} else if (process_waits(p->pid)) {
+			waited += STEP_MS;
 		}
-		if (now - since > PARSE_FILE_MS * NSEC_PER_MSEC + waited_ns(p->pid) - waited)
+		if (process_used_ms(p->pid) - used + waited > PARSE_FILE_MS)
 			return -ETIME;
-		if (now > until)
+		if (now_ns() > until)
 			return -EBUSY;
 	}
 	return 0;

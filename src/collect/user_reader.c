@@ -221,6 +221,8 @@ static void serve(struct reader *r)
 			r->last = r->first ? r->last : &r->first;
 			r->jobs--;
 			free(j);
+			if (!r->jobs)
+				user_files_rest(r->files);
 		}
 	}
 }
@@ -245,7 +247,7 @@ void user_reader(int socket, const char *debug)
 	r->socket = socket;
 	r->last = &r->first;
 	confine_rights(RIGHTS_TO_LOOK);
-	r->files = user_files_new(debug, tell_lost, r);
+	r->files = user_files_new(debug, tell_lost, r, socket);
 	if (!r->files)
 		_exit(1);
 	serve(r);

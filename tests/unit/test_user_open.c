@@ -58,7 +58,8 @@ static void is_file(int fd, const struct stat *st)
 	assert_true(fd >= 0);
 	assert_int_equal(st->st_size, 4);
 	assert_int_equal(read(fd, text, sizeof(text)), 4);
-	close(fd);
+	assert_true(user_close(fd));
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
 static void test_any_path(void **state)

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by user_files.c, which knows the files, and user_walk.c, which has them read. */
+#ifndef CULPRIT_USER_TABLE_H
+#define CULPRIT_USER_TABLE_H
+
+#include <sys/types.h>
+#include <time.h>
+
+#include "collect/user_files.h"
+
+#define SLOW_MOST 16   /* devices; then no more files are opened */
+#define RECENT    1024 /* mappings whose file's number is kept; a power of two */
+
+struct known_file {
+	struct user_file known;
+	dev_t dev;
+	ino_t ino;
+	struct timespec changed;
+	int fd; /* -1: it is bad */
+	bool sent, bad, debug_bad;
+	/* A map: whose, and how much of it was sent. */
+	uint32_t tgid;
+	uint64_t start_stack;
+	off_t size;
+	bool anew; /* another file is there than before */
+	bool free; /* the number is nobody's */
+};
+
+/* A mapping of a program. */
+struct recent {
+	uint64_t start_stack, begin, end, inside;
+	uint32_t tgid, number; /* tgid 0: none */
+};
+
+struct user_files {
+	const char *debug;
+	void (*lost)(void *ctx, const char *why);
+	void *ctx;
+	struct parser parser;
+	unsigned starts;
+	struct known_file file[PARSE_FILES];
+	uint32_t files;
+	bool full, full_said, busy_said, ended_said;
+	struct recent recent[RECENT];
+	char slow[SLOW_MOST][20]; /* devices */
+	unsigned slows;
+};
+
+/* Tells what has no functions, if `said` is not set yet; sets it. */
+void user_say_once(const struct user_files *f, bool *said, const char *what);
+
+#endif

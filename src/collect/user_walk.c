@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The asking half of user_files.h: the process that reads, and what becomes of a file at which it
+ * ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/user_open.h"
+#include "collect/user_table.h"
+
+#define DEBUG_FILES "/usr/lib/debug"
+#define STARTS_MOST 8 /* should the process that reads files end, and no file be the reason */
+
+static void tell_lost(const struct user_files *f, const char *of, const char *name, int err)
+{
+	char why[CALLS_FILE + 96];
+
+	snprintf(why, sizeof(why), "%s%s: reading it %s", of, name,
+		 err == -ETIME ? "takes more than two seconds" : "ended the process that did");
+	f->lost(f->ctx, why);
+}
+
+/* The process itself says at which file it was: one that was led astray can take no more than
+ * names. False: it was at none. */
+static bool blame(struct user_files *f, int err)
+{
+	uint32_t at = parser_reading(&f->parser);
+	struct known_file *n = &f->file[at % PARSE_FILES];
+
+	if (at % PARSE_FILES >= f->files || at / PARSE_FILES > 1)
+		return false;
+	if (at < PARSE_FILES && !n->bad) {
+		tell_lost(f, "", n->known.name, err);
+		n->bad = true;
+		user_close(n->fd);
+		n->fd = -1;
+		return true;
+	}
+	if (n->bad || n->debug_bad)
+		return false;
+	tell_lost(f, "the debug information of ", n->known.name, err);
+	return n->debug_bad = true;
+}
+
+/* False: there is no answer. A process that begins has no files. */
+static bool ask_parser(struct user_files *f, const struct parse_ask *ask, int fd,
+		       struct parse_answer *a)
+{
+	int err = f->parser.pid ? parser_ask(&f->parser, ask, fd, a) : -ESRCH;
+
+	if (!err || err == -ESRCH)
+		return !err;
+	for (uint32_t i = 0; i < f->files; i++)
+		f->file[i].sent = false;
+	if (err == -EBUSY)
+		user_say_once(f, &f->busy_said,
+			      "some stacks: reading their files took ten seconds");
+	if ((err != -EBUSY && blame(f, err)) || f->starts++ < STARTS_MOST)
+		parser_start(&f->parser);
+	if (!f->parser.pid)
+		user_say_once(f, &f->ended_said,
+			      "further stacks: the process that reads files ends time and again");
+	return false;
+}
+
+/* False for a build id that is no number in hex: the process without rights may say anything, and
+ * it becomes part of a path. */
+static bool is_build(const char *build)
+{
+	return strlen(build) > 2 && !build[strspn(build, "0123456789abcdef")];
+}
+
+/* Sends debug information that belongs to a program. False: there is none. */
+static bool send_debug(struct user_files *f, uint32_t number, const char *where)
+{
+	const struct known_file *n = &f->file[number];
+	struct parse_ask ask = {.what = PARSE_DEBUG, .file = number};
+	struct parse_answer a;
+	struct stat st;
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", where, n->known.build,
+		 n->known.build + 2);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	a.ok = false;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !ask_parser(f, &ask, fd, &a))
+		a.ok = false;
+	close(fd);
+	return a.ok;
+}
+
+static void send_file(struct user_files *f, uint32_t number)
+{
+	struct parse_ask ask = {.what = PARSE_FILE, .file = number};
+	struct known_file *n = &f->file[number];
+	struct parse_answer a;
+
+	if (number >= f->files || n->sent || n->bad)
+		return;
+	n->sent = true;
+	if (n->known.map) {
+		ask.what = PARSE_MAP;
+		ask.n = n->anew;
+		n->anew = false;
+		ask_parser(f, &ask, n->fd, &a);
+		return;
+	}
+	if (!ask_parser(f, &ask, n->fd, &a))
+		return;
+	n->bad = !a.ok;
+	if (n->bad || !is_build(a.build))
+		return;
+	memcpy(n->known.build, a.build, sizeof(n->known.build));
+	if (!a.whole && !n->debug_bad && !(f->debug && send_debug(f, number, f->debug)))
+		send_debug(f, number, DEBUG_FILES);
+}
+
+/* True: the process has all files, as far as they can be read. */
+static bool send_files(struct user_files *f, const struct parse_ask *ask)
+{
+	const struct known_file *n;
+	bool all = true;
+
+	for (uint32_t i = 0; i <= ask->n; i++) {
+		uint32_t number = i < ask->n ? ask->place[i].file : ask->leaf.file;
+
+		send_file(f, number);
+	}
+	for (uint32_t i = 0; i <= ask->n; i++) {
+		uint32_t number = i < ask->n ? ask->place[i].file : ask->leaf.file;
+
+		n = &f->file[number % PARSE_FILES];
+		all &= number >= f->files || n->sent || n->bad;
+	}
+	return all;
+}
+
+/* Each turn but the last takes a file or one of STARTS_MOST. */
+bool user_files_walk(struct user_files *f, const struct parse_ask *ask, struct parse_answer *answer)
+{
+	while (f->parser.pid)
+		if (send_files(f, ask) && ask_parser(f, ask, -1, answer))
+			return true;
+	return false;
+}

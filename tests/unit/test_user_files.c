@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names are those of the map of functions as it is now, a map that opens late is said once, and
+ * numbers come back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/user_files.h"
+#include "collect/user_map.h"
+#include "collect/user_open.h"
+
+static char path[64], said[256];
+static bool late;
+static unsigned opened, told;
+
+/* In place of the one that looks for it where the process sees it. */
+int user_map_open(const struct user_stack *u, char *name, size_t len, struct stat *st)
+{
+	(void)u;
+	opened++;
+	snprintf(name, len, "a.map");
+	return late ? -ETIME : user_open(NULL, path, st);
+}
+
+static void lost(void *ctx, const char *why)
+{
+	(void)ctx;
+	told++;
+	snprintf(said, sizeof(said), "%s", why);
+}
+
+/* Writes to the same file; second: of its time. */
+static void put(const char *text, int how, int second)
+{
+	const struct timespec times[2] = {{second, 0}, {second, 0}};
+	int fd = open(path, O_WRONLY | O_CREAT | how, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(futimens(fd, times), 0);
+	close(fd);
+}
+
+static int begin(void **state)
+{
+	const char *dir = getenv("TMPDIR");
+	int fd;
+
+	late = false;
+	opened = told = 0;
+	snprintf(path, sizeof(path), "%.40s/XXXXXX", dir ? dir : "/tmp");
+	fd = mkstemp(path);
+	*state = user_files_new(NULL, lost, NULL, -1);
+	return fd < 0 || close(fd) || !*state;
+}
+
+static int end(void **state)
+{
+	user_files_free(*state);
+	return unlink(path);
+}
+
+static void is_name(struct user_files *f, uint64_t address, const char *name)
+{
+	struct user_stack u = {.tgid = getpid(), .start_stack = 1};
+	struct parse_ask ask = {.what = PARSE_WALK, .n = 1, .leaf.file = PARSE_FILES};
+	static struct parse_answer a;
+
+	ask.place[0] = (struct parse_place){user_files_map(f, &u), address};
+	assert_true(ask.place[0].file < PARSE_FILES);
+	assert_true(user_files_walk(f, &ask, &a));
+	assert_string_equal(a.frame[0].name, name);
+}
+
+static void test_map_as_it_is_now(void **state)
+{
+	put("1000 10 one\n", O_TRUNC, 1);
+	is_name(*state, 0x1000, "one");
+	put("2000 10 two\n", O_APPEND, 2);
+	is_name(*state, 0x2000, "two");
+	is_name(*state, 0x1000, "one");
+	put("1000 10 six\n2000 10 ten\n", O_TRUNC, 3); /* as long as before */
+	is_name(*state, 0x1000, "six");
+	put("1000 10 abc\n2000 10 def\n3000 10 ghi\n", O_TRUNC, 4); /* longer */
+	is_name(*state, 0x1000, "abc");
+	is_name(*state, 0x3000, "ghi");
+	put("1000 10 x\n", O_TRUNC, 5); /* shorter */
+	is_name(*state, 0x1000, "x");
+	is_name(*state, 0x2000, "");
+	assert_int_equal(told, 0);
+}
+
+static void test_late_map(void **state)
+{
+	struct user_stack u = {.tgid = 7, .start_stack = 1};
+
+	late = true;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(user_files_map(*state, &u), PARSE_FILES);
+	assert_int_equal(opened, 1);
+	assert_int_equal(told, 1);
+	assert_string_equal(said, "a.map of process 7: it could not be opened in time");
+}
+
+/* All of these have ended: no process has its stack there. */
+static void test_numbers(void **state)
+{
+	struct user_stack u = {.tgid = getpid()};
+
+	put("1000 10 old\n", O_TRUNC, 1);
+	for (u.start_stack = 2; u.start_stack < PARSE_FILES + 2; u.start_stack++)
+		assert_int_equal(user_files_map(*state, &u), u.start_stack - 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(user_files_map(*state, &u), PARSE_FILES);
+	assert_int_equal(told, 1);
+	assert_string_equal(said, "some files: there are too many");
+	user_files_rest(*state);
+	is_name(*state, 0x1000, "old");
+	assert_int_equal(user_files_map(*state, &u), 1);
+	assert_int_equal(told, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_map_as_it_is_now, begin, end),
+		cmocka_unit_test_setup_teardown(test_late_map, begin, end),
+		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
