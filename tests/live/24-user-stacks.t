@@ -128,9 +128,10 @@ WAYS = [("syscall", "ask", f) for f in ("often", "seldom")]
 def made(change):
     """The ways of the program that makes code, after a change of its map, which is removed."""
     with asking(MADE) as pid:
-        time.sleep(0.1)  # the program begins to call after it said so
         path = f"/tmp/perf-{pid}.map"
         try:
+            # The program makes it with its first call, after it said that it begins.
+            lib.await_gone(lambda: not os.path.exists(path) or not os.path.getsize(path))
             change(path)
             report, _ = lib.run_json(cpu, 0.5, "--no-audit", "--user-stacks")
         finally:
