@@ -24,7 +24,7 @@ bool own_period_over(struct own_period *p, uint64_t now_ns, struct osnoise_perio
 void own_period_add(struct own_period *p, const struct sources *sources, const struct account *a);
 
 /* True, and `done` is the part that was measured of the last period, when all others are taken and
- * it is more than next to nothing. */
+ * it is more than a twentieth of one. What was in less is in no period. */
 bool own_period_rest(const struct own_period *p, uint64_t end_ns, struct osnoise_period *done);
 
 #endif

@@ -311,6 +311,8 @@ static void osnoise(void **state)
 		render_period(&report.view, 0, &done, out);
 	assert_true(own_period_rest(&p, end, &done));
 	render_period(&report.view, 0, &done, out);
+	assert_false(own_period_rest(&p, end - 450000000, &done)); /* 50 ms are not worth a line */
+	assert_true(own_period_rest(&p, end - 449999999, &done));
 	fclose(out);
 	assert_string_equal(words(text, 0),
 			    "CPU RUNTIME NOISE %CPU-AVAIL MAX-SINGLE HW NMI IRQ SIRQ THREAD");
