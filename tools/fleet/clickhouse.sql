@@ -19,8 +19,8 @@ SELECT host, kernel, cpu, utc AS minute, kind, name, function, cause, hiccups, c
 FROM timed
 WHERE kind <> 'all';
 
-DROP TABLE IF EXISTS sources;
-CREATE TABLE sources ENGINE = Memory AS
+DROP TABLE IF EXISTS source_days;
+CREATE TABLE source_days ENGINE = Memory AS
 SELECT host, kernel, day, kind, coalesce(s.name, '') AS name, coalesce(s.function, '') AS function,
        coalesce(s.cause, '') AS cause, hiccups, count, net_ns, max_ns
 FROM (SELECT c.host AS host, c.kernel AS kernel, toDate(c.minute) AS day, c.kind AS kind,
@@ -29,8 +29,8 @@ FROM (SELECT c.host AS host, c.kernel AS kernel, toDate(c.minute) AS day, c.kind
       FROM costs AS c
       GROUP BY c.host, c.kernel, day, c.kind, c.name, c.function, c.cause) AS s;
 
-DROP TABLE IF EXISTS measured;
-CREATE TABLE measured ENGINE = Memory AS
+DROP TABLE IF EXISTS cpu_minutes;
+CREATE TABLE cpu_minutes ENGINE = Memory AS
 SELECT host, kernel, cpu, utc AS minute, toDate(utc) AS day, observed_ns, hiccups,
        net_ns AS lost_ns, max_ns,
        arraySum(n -> coalesce(n, 0), arraySlice(histogram, 18)) AS long_hiccups

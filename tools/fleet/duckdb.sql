@@ -24,7 +24,7 @@ FROM timed
 WHERE kind <> 'all';
 
 -- The same by day and host.
-CREATE OR REPLACE TABLE sources AS
+CREATE OR REPLACE TABLE source_days AS
 SELECT host, kernel, day, kind, coalesce(name, '') AS name, coalesce(function, '') AS function,
        coalesce(cause, '') AS cause, hiccups, count, net_ns, max_ns
 FROM (SELECT host, kernel, CAST(minute AS DATE) AS day, kind, name, function, cause,
@@ -35,7 +35,7 @@ FROM (SELECT host, kernel, CAST(minute AS DATE) AS day, kind, name, function, ca
 -- A row for each minute of each CPU that had a hiccup, and for the end of its window: how long it
 -- was measured since the last such row, what it lost, the longest hiccup, and how many took 65.5 us
 -- (2^16 ns) and more.
-CREATE OR REPLACE TABLE measured AS
+CREATE OR REPLACE TABLE cpu_minutes AS
 SELECT host, kernel, cpu, utc AS minute, CAST(utc AS DATE) AS day, observed_ns, hiccups,
        net_ns AS lost_ns, max_ns,
        coalesce(list_sum(histogram[18:]), 0) AS long_hiccups
