@@ -39,10 +39,11 @@
  *            syscall_table, where the number stands; ends where the thread is switched out
  *   EXIT     a virtual CPU was out of its guest, and the guest wanted to run: id = EXIT_ID, arg =
  *            tid (for the watch stage). Ends where its thread is switched out; the piece that
- *            follows has the same id, or one with its place. With mark EXIT_ASLEEP its thread slept
- * meanwhile, which the watch stage finds out THROTTLED  a watched thread was ready, and its quota
- * was used up: id = tid. Made by the watch stage LOST     in a ring only: `id` records had no room
- * here
+ *            follows has the same id, or one with its place. With mark EXIT_ASLEEP its thread
+ *            slept meanwhile, which the watch stage finds out
+ *   THROTTLED  a watched thread was ready, and its quota was used up: id = tid. Made by the watch
+ *            stage
+ *   LOST     in a ring only: `id` records had no room here
  */
 #define RECORDS(INTERVAL, INSTANT)                                                                 \
 	INTERVAL(IRQ, 1)                                                                           \

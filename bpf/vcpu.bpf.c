@@ -53,7 +53,8 @@ static __always_inline __u32 place_of(__u32 msr)
 	return 0;
 }
 
-/* KVM tells at the begin of its work which register it is. */
+/* KVM tells of a register that it has read or written itself, when it has: what came of the exit
+ * before, if its thread was switched out, has no place. */
 SEC("?tp/kvm/kvm_msr")
 int watch_msr(void *ctx)
 {

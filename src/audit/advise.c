@@ -348,7 +348,8 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 				      : "if it is this run's own, give culprit a CPU of its own "
 					"with -H; else end the other run");
 	if (s->kind == SOURCE_THREAD && !s->kernel_thread && !strcmp(s->name, "culprit-sampler"))
-		return strdup("another run of culprit measures here, too: end one of the two");
+		return strdup("another run of culprit measured here, too: let one end before the "
+			      "other begins");
 	if (strstr(c->advice, "{pid}") && has_ended(p, f.pid))
 		return remedy_ended(c, s->kind == SOURCE_THREAD && !s->kernel_thread, &f);
 	text = remedy(c, &f, &here);

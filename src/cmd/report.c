@@ -69,7 +69,7 @@ static const struct opt report_opts[] = {
 	{'t', "threshold", "TIME",
 	 "hiccups from this length on, like 10us; shorter ones become short gaps, which are "
 	 "counted and added up. A recording has none below the threshold of its run",
-	 FIELD(part.threshold_ns), opt_set_duration},
+	 FIELD(part.threshold_ns), opt_set_time},
 	{0, "kind", "KIND",
 	 "show only sources of this kind, like irq or thread; may be given several times",
 	 FIELD(shown.kinds), set_kind},
@@ -200,19 +200,24 @@ static struct recording *open_file(struct options *o, const char *path, struct f
 /* Says where --threshold could not do what it was to do. */
 static void say_threshold(const struct options *o, const char *path, const struct view *v)
 {
-	uint64_t highest = 0;
+	uint64_t highest = 0, lowest = UINT64_MAX;
 	char a[32];
 
 	if (!o->part.threshold_ns)
 		return;
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		if (v->cpu[i].threshold_ns > highest)
-			highest = v->cpu[i].threshold_ns;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		uint64_t t = v->cpu[i].threshold_ns;
+
+		highest = t > highest ? t : highest;
+		lowest = t < lowest ? t : lowest;
+	}
 	if (v->run.windows)
-		say("%s: values of a workload: --threshold leaves them as they are", path);
+		say("%s: %s: --threshold leaves them as they are", path,
+		    v->run.watch ? "hiccups of watched threads" : "values of a workload");
 	else if (highest > o->part.threshold_ns)
-		say("%s: it was measured from %s on: a lower --threshold shows no more", path,
-		    format_ns(highest, a, sizeof(a)));
+		say("%s: %s measured from %s on: a lower --threshold shows no more%s", path,
+		    lowest < highest ? "some CPUs were" : "it was",
+		    format_ns(highest, a, sizeof(a)), lowest < highest ? " there" : "");
 }
 
 /* Reads one file into its view, and gives its hiccups to the output on the way. */

@@ -115,6 +115,7 @@ static int check_sums(const struct options *o)
 		{"--last", o->last.last_ns},
 		{"--max-hiccup", o->command.limits.max_hiccup_ns},
 		{"--stop-on", o->command.limits.stop_on.count},
+		{"--metrics-label", o->command.output.label},
 	};
 
 	if (!o->sums)

@@ -76,6 +76,12 @@ static struct leader_sums sums_of(const struct source *s)
 	return (struct leader_sums){s->net.sum, s->count, s->net.count};
 }
 
+static struct leader_sums sums_here(const struct source *s)
+{
+	return (struct leader_sums){s->net.sum - s->elsewhere.ns, s->count - s->elsewhere.count,
+				    s->net.count - s->elsewhere.runs};
+}
+
 static bool same_function(const char *a, const char *b)
 {
 	return a == b || !strcmp(a ? a : "", b ? b : "");
@@ -107,6 +113,9 @@ static void label_of(const struct leaders *set, struct source *s, char label[OWN
 		return;
 	if (!s->labelled)
 		s->labelled = s->owner ? s->owner : "";
+	if (*s->labelled && !s->id &&
+	    s->owners) /* all of one name, and they are several's by now */
+		source_label_anew(s, "");
 	if (!*s->labelled)
 		return;
 	owner_read(&o, s->labelled);
@@ -121,13 +130,14 @@ static uint32_t group_lane(const struct leaders *set, const struct view *v, uint
 
 	for (uint32_t i = 0; i < t->count; i++) {
 		struct source *s = t->row[i];
-		struct leader_sums sum = sums_of(s);
+		struct leader_sums sum;
 		char name[DIFF_NAME], label[OWNER_PART];
 		uint32_t k;
 
 		if (s->rest)
 			continue;
 		label_of(set, s, label);
+		sum = sums_here(s);
 		if (set->of)
 			group_name(s, name);
 		else

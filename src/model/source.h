@@ -56,6 +56,9 @@ struct source {
 	enum owner_by by;   /* from BY_UNIT on the name is an owner's, and it has all threads */
 	const char *owner;
 	const char *labelled; /* the owner by leaders_update(), "": none; NULL: not yet */
+	struct {
+		uint64_t ns, count, runs;
+	} elsewhere; /* the part of its totals that leaders_update() has counted by other labels */
 	/* The process of a user thread's row, where command lines are asked for; 0: not known,
 	 * SOURCE_PROCESSES: several. Its command line comes with session_finish, and belongs to the
 	 * names; NULL: not known. */
@@ -108,6 +111,9 @@ struct source {
 		uint64_t ns, count;
 	} marked; /* for recent.h: the part of its totals older than the last full second */
 };
+
+/* Counts its totals so far as another label's. */
+void source_label_anew(struct source *s, const char *label);
 
 /* Kinds of texts of a key's name, by which it is compared in few steps. */
 enum source_text {

@@ -117,8 +117,34 @@ void source_owned(struct source *s, uint32_t cgroup, const char *owner)
 	s->cgroup = cgroup;
 }
 
+void source_label_anew(struct source *s, const char *label)
+{
+	s->elsewhere.ns = s->net.sum;
+	s->elsewhere.count = s->count;
+	s->elsewhere.runs = s->net.count;
+	s->labelled = label;
+}
+
+static bool same_label(const struct source *a, const struct source *b)
+{
+	return a->labelled && b->labelled && !strcmp(a->labelled, b->labelled);
+}
+
+/* Threads of several owners have no label; what was counted by that of one stays there. */
+static void merge_label(struct source *into, const struct source *from)
+{
+	if (into->labelled && !same_label(into, from) && (from->labelled || from->owner))
+		source_label_anew(into, "");
+	if (!from->labelled)
+		return;
+	into->elsewhere.ns += same_label(into, from) ? from->elsewhere.ns : from->net.sum;
+	into->elsewhere.count += same_label(into, from) ? from->elsewhere.count : from->count;
+	into->elsewhere.runs += same_label(into, from) ? from->elsewhere.runs : from->net.count;
+}
+
 static void merge(struct source *into, struct source *from)
 {
+	merge_label(into, from);
 	into->merged += from->merged ? from->merged : 1;
 	into->count += from->count;
 	into->hiccups += from->hiccups;

@@ -287,6 +287,25 @@ void reader_raise_threshold(struct recording *r)
 	}
 }
 
+/* What the run added up itself is of all of it: of a part, and of a file that breaks off, only
+ * those are known that the larger threshold has made. */
+static void forget_shorts(struct recording *r)
+{
+	for (uint32_t i = 0; i < r->nlanes; i++) {
+		struct recorded_lane *l = &r->lane[i];
+		struct cpu *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
+
+		if (!c)
+			continue;
+		c->shorts = (struct short_gaps){.known = false};
+		if (l->measured_from_ns)
+			c->shorts = (struct short_gaps){.known = true,
+							.from_ns = l->measured_from_ns,
+							.count = l->below.count,
+							.total_ns = l->below.total_ns};
+	}
+}
+
 /* ---- all ---- */
 
 /* A steal clock that rose by more than the time there was is none. */
@@ -314,8 +333,8 @@ void reader_end(struct recording *r)
 		clip(r);
 	if (r->tail)
 		reader_raise_threshold(r);
-	for (uint32_t i = 0; i < r->view->ncpus; i++)
-		r->view->cpu[i].shorts.known &= r->tail && !part;
+	if (!r->tail || part)
+		forget_shorts(r);
 	if (part || r->view->run.incomplete[0])
 		for (uint32_t i = 0; i < r->view->ncpus; i++)
 			r->view->cpu[i].counts = *session_counts(r->session, i);

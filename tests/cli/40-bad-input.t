@@ -189,6 +189,7 @@ else:
                 str(thread.native_id), says=f"{thread.native_id} is a thread of process "
                 fr"{os.getpid()} \({option}\): give {option} {os.getpid()}{hint}")
     refused("watch: an absent CPU", "watch", "-c", "4000", says="4000")
+    refused("report: a threshold without a unit", "report", "x.rec", "-t", "20", says="'20'")
     each("watch", "-p", says="-p|--pid", bad=("0", "-1", "x", "1.5", "", "99999999999"))
     refused("watch: more than 16", "watch",
             *(x for _ in range(17) for x in ("-p", str(os.getpid()))), says="16")
@@ -196,7 +197,8 @@ else:
     for args, want in (("-t 1us", "--threshold"), ("--faults", "--faults"),
                        ("--syscalls", "--syscalls"), ("-r /nonexistent/x", "--record"),
                        ("--max-hiccup 1ms", "--max-hiccup"), ("--stop-on hiccup>1ms", "--stop-on"),
-                       ("--last 1s", "--last"), ("-f csv", "(-f)"), ("-f html", "(-f)")):
+                       ("--last 1s", "--last"), ("-f csv", "(-f)"), ("-f html", "(-f)"),
+                       ("--metrics-label unit --textfile x", "--metrics-label")):
         refused(f"watch: --sums {args}", "watch", "-c", "0", "--sums", *args.split(), says=want)
     for what, want, unshare in (("a shifted clock", "time namespace",
                                  ("-T", "--monotonic", "1000")),

@@ -121,6 +121,20 @@ is_(rows(f"SELECT sum(hiccups), min(threshold_ns) FROM '{path('y.parquet')}' WHE
 r = culprit("report", rec, "-t", "100ns")
 is_((r.rc, r.out, r.err.count("\n")), (0, culprit("report", rec).out, 1),
     "--threshold: a lower one shows no more, and says so")
+# Nobody knows what the run added up in a part, or in a file that breaks off: these alone.
+cut = path("cut.rec")
+with open(rec, "rb") as f, open(cut, "wb") as g:
+    g.write(f.read()[:-200])
+for file, part in (rec, ("--from", "50ms", "--to", "250ms")), (cut, ()):
+    all_of = [line(t)["duration_ns"] for t in
+              culprit("report", file, *part, "-f", "jsonl").out.splitlines()]
+    r = culprit("report", file, *part, "-t", "1s", "-f", "json")
+    cpu, = json.loads(r.out)["cpus"]
+    is_((cpu["hiccups"]["count"], cpu["short_gaps"]["count"], cpu["short_gaps"]["total_ns"]),
+        (0, len(all_of), sum(all_of)),
+        f"--threshold: all of {' '.join(part) or 'a cut file'} are short gaps")
+    r = culprit("report", file, *part, "-t", "1s")
+    ok(all_of and "is quiet but for gaps under 1.00 s" in r.out, "and the verdict says so", r)
 r = culprit("report", rec, "-t", "20us", "--host", rec)
 ok(r.rc == 1 and r.err.count("\n") == 1, "--threshold: not with --host", r)
 

@@ -354,8 +354,10 @@ static void test_threads_that_have_ended(void **state)
 	assert_cause(there, "K34");
 	assert_string_equal(there->advice, "taskset -pc 0-2 81");
 	assert_cause(sampler, "K34");
-	assert_string_equal(sampler->advice,
-			    "another run of culprit measures here, too: end one of the two");
+	assert_string_equal(
+		sampler->advice,
+		"another run of culprit measured here, too: let one end before the other "
+		"begins");
 	v.run.housekeeping = v.host.online = v.run.cpus; /* no other CPU is left */
 	assert_cause(gone, "K34");
 	assert_string_equal(gone->advice, "it has ended; culprit explain K34");

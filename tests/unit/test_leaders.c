@@ -410,9 +410,47 @@ static void test_labels(void **state)
 	counted_free(&w);
 }
 
+/* More threads of one name than have rows, in two units: what was counted is counted once. */
+static void test_labels_that_meet(void **state)
+{
+	static const char *const units[] = {"/system.slice/a.service", "/system.slice/b.service"};
+	uint64_t lost = 0, before = 0;
+	struct counted w;
+
+	(void)state;
+	counted_init(&w);
+	w.set.label = BY_UNIT;
+	for (uint32_t round = 0; round < 40; round++) {
+		const struct sources *t = &w.view.cpu[0].sources;
+		const struct leaders_cpu *c;
+		uint64_t all = 0, rest = 0;
+
+		for (uint32_t i = 0; i < 5; i++) {
+			uint32_t tid = 100 + round * 3 + i;
+			uint64_t ns = 1000 + 77 * ((round * 7 + i * 3) % 11);
+
+			run(&w, SOURCE_THREAD, tid, "worker", NULL, ns);
+			lost += ns;
+			for (uint32_t k = 0; k < t->count; k++)
+				if (t->row[k]->id == tid || (!t->row[k]->id && round % 3 == 2))
+					source_owned(t->row[k], 7 + tid % 2, units[tid % 2]);
+		}
+		c = update(&w);
+		for (uint32_t i = 0; i < c->count; i++)
+			all += c->own[i].sum.ns;
+		for (int k = 0; k < SOURCE_KINDS; k++)
+			rest += c->rest[k].ns + c->gone[k].ns;
+		assert_int_equal(all + rest, lost);
+		assert_true(rest >= before && rest <= lost);
+		before = rest;
+	}
+	counted_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_labels_that_meet),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_one_series_a_name),
 		cmocka_unit_test(test_who_comes_later),
