@@ -205,11 +205,9 @@ static void say_threshold(const struct options *o, const char *path, const struc
 
 	if (!o->part.threshold_ns)
 		return;
-	for (uint32_t i = 0; i < v->ncpus; i++) {
-		uint64_t t = v->cpu[i].threshold_ns;
-
-		highest = t > highest ? t : highest;
-		lowest = t < lowest ? t : lowest;
+	for (const struct cpu *c = v->cpu; c < v->cpu + v->ncpus; c++) {
+		highest = c->threshold_ns > highest ? c->threshold_ns : highest;
+		lowest = c->threshold_ns < lowest ? c->threshold_ns : lowest;
 	}
 	if (v->run.windows)
 		say("%s: %s: --threshold leaves them as they are", path,

@@ -287,8 +287,8 @@ void reader_raise_threshold(struct recording *r)
 	}
 }
 
-/* What the run added up itself is of all of it: of a part, and of a file that breaks off, only
- * those are known that the larger threshold has made. */
+/* The run's own sums are of all of it: of a part, and of a file that breaks off, only those gaps
+ * are known that the larger threshold has made. */
 static void forget_shorts(struct recording *r)
 {
 	for (uint32_t i = 0; i < r->nlanes; i++) {

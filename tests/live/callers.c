@@ -29,10 +29,16 @@ static void *called(void *unused)
 	return unused;
 }
 
-/* Each keeps a frame of its own, and is no jump. */
+/* Each keeps a frame of its own, and is no jump. clang knows no noipa. */
+#if defined(__clang__)
+#define APART __attribute__((noinline))
+#else
+#define APART __attribute__((noipa))
+#endif
+
 #if defined(VARYING) && defined(__x86_64__)
 /* The frame pointer's register has some other value each time: the begin of a chain of numbers. */
-__attribute__((noipa)) static long ask(void)
+APART static long ask(void)
 {
 	static struct {
 		void *next;
@@ -51,7 +57,7 @@ __attribute__((noipa)) static long ask(void)
 	return woken;
 }
 #else
-__attribute__((noipa)) static long ask(void)
+APART static long ask(void)
 {
 	volatile long woken = syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 
@@ -59,14 +65,14 @@ __attribute__((noipa)) static long ask(void)
 }
 #endif
 
-__attribute__((noipa)) static long often(void)
+APART static long often(void)
 {
 	volatile long woken = ask();
 
 	return woken + 1;
 }
 
-__attribute__((noipa)) static long seldom(void)
+APART static long seldom(void)
 {
 	volatile long woken = ask();
 
@@ -76,7 +82,7 @@ __attribute__((noipa)) static long seldom(void)
 #ifdef MANY
 #define PAUSE_NS 20000
 
-__attribute__((noipa)) static long way(unsigned number, int calls)
+APART static long way(unsigned number, int calls)
 {
 	volatile long woken;
 
