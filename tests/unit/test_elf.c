@@ -129,10 +129,7 @@ static void test_short(void **state)
 
 static void test_others(void **state)
 {
-	static const char *const texts[] = {"",
-					    "\x7f"
-					    "ELF",
-					    "#!/bin/sh\n", "!<arch>\n"};
+	static const char *const texts[] = {"", "\177ELF", "#!/bin/sh\n", "!<arch>\n"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
