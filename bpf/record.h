@@ -114,6 +114,10 @@ enum exit_isa { EXIT_VMX = 1, EXIT_SVM = 2 };
 #define EXIT_VMX_WRMSR       EXIT_ID(EXIT_VMX, 32)
 #define EXIT_SVM_MSR         EXIT_ID(EXIT_SVM, 0x7c)
 #define EXIT_PORTS           0x10000
+#define EXIT_IS_IO(id)       (EXIT_PLAIN(id) == EXIT_VMX_IO || EXIT_PLAIN(id) == EXIT_SVM_IO)
+#define EXIT_IS_MSR(id)                                                                            \
+	(EXIT_PLAIN(id) == EXIT_VMX_RDMSR || EXIT_PLAIN(id) == EXIT_VMX_WRMSR ||                   \
+	 (EXIT_PLAIN(id) & ~EXIT_WRITES) == EXIT_SVM_MSR)
 /* Ranges of registers that guests use: first, how many. The processor's own, those of Hyper-V and
  * of KVM, and the two that AMD began (arch/x86/include/asm/msr-index.h, hyperv-tlfs.h,
  * kvm_para.h). */

@@ -34,7 +34,7 @@ int watch_exit(void *ctx)
 	info = field(ctx, EXIT_FIELD_INFO1, sizeof(__u64));
 	if (id == EXIT_SVM_MSR && info)
 		id |= EXIT_WRITES;
-	if (id == EXIT_VMX_IO || id == EXIT_SVM_IO) /* both have the port there */
+	if (EXIT_IS_IO(id)) /* both have the port there */
 		id = EXIT_AT(id, (info >> 16 & 0xffff) + 1);
 	exit_begins(c, id, EXIT_HALTS(id) ? EXIT_HALTED : EXIT_WORKS, now);
 	return 0;
@@ -59,13 +59,10 @@ SEC("?tp/kvm/kvm_msr")
 int watch_msr(void *ctx)
 {
 	struct cpu_state *c = target();
-	__u32 id;
 
-	if (!is_here(c) || !c->own.exit.start_ns)
-		return 0;
-	id = EXIT_PLAIN(c->own.exit.id);
-	if (id == EXIT_VMX_RDMSR || id == EXIT_VMX_WRMSR || (id & ~EXIT_WRITES) == EXIT_SVM_MSR)
-		c->own.exit.id = EXIT_AT(id, place_of(field(ctx, EXIT_FIELD_MSR, sizeof(__u32))));
+	if (is_here(c) && c->own.exit.start_ns && EXIT_IS_MSR(c->own.exit.id))
+		c->own.exit.id = EXIT_AT(c->own.exit.id,
+					 place_of(field(ctx, EXIT_FIELD_MSR, sizeof(__u32))));
 	return 0;
 }
 

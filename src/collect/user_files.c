@@ -128,6 +128,11 @@ static int open_mapped(struct user_files *f, const struct recent *m, const char 
 	return fd < 0 ? -1 : fd;
 }
 
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
 /* PARSE_FILES: there is none. */
 static uint32_t known_file(const struct user_files *f, const struct stat *st)
 {
@@ -135,8 +140,7 @@ static uint32_t known_file(const struct user_files *f, const struct stat *st)
 		const struct known_file *n = &f->file[i];
 
 		if (!n->known.map && n->dev == st->st_dev && n->ino == st->st_ino &&
-		    n->changed.tv_sec == st->st_mtim.tv_sec &&
-		    n->changed.tv_nsec == st->st_mtim.tv_nsec)
+		    same_time(&n->changed, &st->st_mtim))
 			return i;
 	}
 	return PARSE_FILES;
@@ -245,8 +249,7 @@ uint32_t user_files_map(struct user_files *f, const struct user_stack *u)
 	if (n->fd >= 0)
 		closed = user_close(n->fd);
 	n->anew |= n->dev != st.st_dev || n->ino != st.st_ino || st.st_size < n->size ||
-		   (st.st_size == n->size && (n->changed.tv_sec != st.st_mtim.tv_sec ||
-					      n->changed.tv_nsec != st.st_mtim.tv_nsec));
+		   (st.st_size == n->size && !same_time(&n->changed, &st.st_mtim));
 	n->sent &= !n->anew && st.st_size == n->size;
 	n->fd = fd;
 	n->dev = st.st_dev;

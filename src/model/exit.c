@@ -169,15 +169,12 @@ static bool find_msr(uint32_t place, uint32_t *msr)
 /* Writes which port or register it was, where that is known. */
 static void place_name(uint32_t id, char *buf, size_t len)
 {
-	uint32_t plain = EXIT_PLAIN(id), place = EXIT_PLACE(id), msr;
-	bool io = plain == EXIT_VMX_IO || plain == EXIT_SVM_IO;
-	bool of_msr = plain == EXIT_VMX_RDMSR || plain == EXIT_VMX_WRMSR ||
-		      (plain & ~(uint32_t)EXIT_WRITES) == EXIT_SVM_MSR;
+	uint32_t place = EXIT_PLACE(id), msr;
 
 	*buf = '\0';
-	if (io && place && place <= EXIT_PORTS)
+	if (EXIT_IS_IO(id) && place && place <= EXIT_PORTS)
 		snprintf(buf, len, " 0x%x", place - 1);
-	else if (of_msr && place && find_msr(place, &msr))
+	else if (EXIT_IS_MSR(id) && place && find_msr(place, &msr))
 		snprintf(buf, len, " 0x%x%s", msr, msr_name(msr));
 }
 
