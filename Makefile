@@ -327,6 +327,7 @@ $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/us
 $(O)/tests/unit/test_user_files: \
 	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o)
 $(O)/tests/unit/test_vcpus: $(O)/src/collect/vcpus.o
+$(O)/tests/unit/test_vcpu_clocks: $(O)/src/collect/vcpu_clocks.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
 $(O)/tests/unit/test_sleep: $(O)/src/collect/sleep.o $(O)/src/collect/workload.o \
 	$(O)/src/collect/spin.o

@@ -11,7 +11,9 @@
 #include "cmd/diff_groups.h"
 #include "cmd/diff_options.h"
 #include "cmd/guard.h"
+#include "cmd/joined.h"
 #include "cmd/output.h"
+#include "model/through.h"
 #include "recording/read.h"
 #include "render/diff.h"
 
@@ -20,11 +22,13 @@ struct files {
 	const char *path[DIFF_RECORDINGS];
 	struct recording *recording[DIFF_RECORDINGS];
 	struct view view[DIFF_RECORDINGS];
+	struct joined *joined[DIFF_RECORDINGS]; /* with --host */
 	const struct view *views[DIFF_RECORDINGS];
 	uint32_t n; /* number of files, over all sides */
 	struct diff_side side[DIFF_FILES];
 	uint32_t sides;
 	struct redact *redact; /* replaces the names in all of them; NULL: names are as recorded */
+	struct hosts_given hosts;
 };
 
 /* "after.rec", or for several recordings "side B". */
@@ -133,51 +137,83 @@ static int compare(struct diff_options *o, const struct files *f)
 	return code;
 }
 
-static struct recording *read_file(const char *path, const struct part *part, struct view *v)
+/* Frees one file's view and names. */
+static void close_file(struct files *f, uint32_t i)
 {
-	struct recording *r = recording_open(path, part, v);
+	view_free(&f->view[i]);
+	recording_close(f->recording[i]);
+	joined_close(f->joined[i]);
+	memset(&f->view[i], 0, sizeof(f->view[i]));
+	f->recording[i] = NULL;
+	f->joined[i] = NULL;
+}
+
+/* Reads the recording, and those of its host beside it. */
+static int read_all(struct files *f, uint32_t i, struct part *part)
+{
+	struct view *v = &f->view[i];
+	uint32_t index;
+
+	if (f->hosts.path[0] && (!(f->joined[i] = joined_open(f->path[i], &f->hosts, part)) ||
+				 joined_begin(f->joined[i], part, v)))
+		return -1;
+	f->recording[i] = recording_open(f->path[i], part, v);
+	if (!f->recording[i])
+		return -1;
+	while (f->joined[i] && recording_next(f->recording[i], &index))
+		;
+	recording_finish(f->recording[i]);
+	if (!f->joined[i])
+		return 0;
+	joined_finish(f->joined[i], v);
+	if (v->host_side->verdict != ALIGN_FOUND)
+		say("%s: its host: %s", f->path[i], v->host_side->text);
+	return 0;
+}
+
+static int read_file(struct files *f, uint32_t i, uint64_t threshold_ns)
+{
+	struct part part = {.redact = f->redact, .threshold_ns = threshold_ns};
+	const struct view *v = &f->view[i];
 	uint64_t observed_ns = 0;
 
-	if (!r)
-		return NULL;
-	recording_finish(r);
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		observed_ns += v->cpu[i].observed_ns;
+	if (read_all(f, i, &part)) {
+		close_file(f, i);
+		return -1;
+	}
+	for (uint32_t k = 0; k < v->ncpus; k++)
+		observed_ns += v->cpu[k].observed_ns;
 	if (observed_ns)
-		return r;
-	complain("%s: no time was observed in it%s%s: there is nothing to compare", path,
+		return 0;
+	complain("%s: no time was observed in it%s%s: there is nothing to compare", f->path[i],
 		 v->run.incomplete[0] ? ": " : "", v->run.incomplete);
-	view_free(v);
-	recording_close(r);
-	return NULL;
+	close_file(f, i);
+	return -1;
 }
 
 /* Recordings are compared from the largest of their thresholds on: reads those with a lower one
  * again. A workload's windows have thresholds of their own. */
 static int level(struct files *f)
 {
-	struct part part = {.redact = f->redact};
+	uint64_t threshold_ns = 0;
 
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (f->view[i].run.windows)
 			return 0;
 		for (uint32_t k = 0; k < f->view[i].ncpus; k++)
-			if (f->view[i].cpu[k].threshold_ns > part.threshold_ns)
-				part.threshold_ns = f->view[i].cpu[k].threshold_ns;
+			if (f->view[i].cpu[k].threshold_ns > threshold_ns)
+				threshold_ns = f->view[i].cpu[k].threshold_ns;
 	}
 	for (uint32_t i = 0; i < f->n; i++) {
-		struct view *v = &f->view[i];
+		const struct view *v = &f->view[i];
 		bool lower = false;
 
 		for (uint32_t k = 0; k < v->ncpus; k++)
-			lower |= v->cpu[k].threshold_ns < part.threshold_ns;
+			lower |= v->cpu[k].threshold_ns < threshold_ns;
 		if (!lower)
 			continue;
-		view_free(v);
-		recording_close(f->recording[i]);
-		memset(v, 0, sizeof(*v));
-		f->recording[i] = read_file(f->path[i], &part, v);
-		if (!f->recording[i])
+		close_file(f, i);
+		if (read_file(f, i, threshold_ns))
 			return -1;
 	}
 	return 0;
@@ -185,15 +221,13 @@ static int level(struct files *f)
 
 static int diff(struct diff_options *o, struct files *f)
 {
-	const struct part part = {.redact = f->redact};
 	int code = EXIT_ERROR;
 	bool redacted = false;
 	uint32_t i;
 
 	for (i = 0; i < f->n; i++) {
 		f->views[i] = &f->view[i];
-		f->recording[i] = read_file(f->path[i], &part, &f->view[i]);
-		if (!f->recording[i])
+		if (read_file(f, i, 0))
 			break;
 	}
 	for (uint32_t k = 0; i == f->n && k < f->n; k++)
@@ -202,10 +236,8 @@ static int diff(struct diff_options *o, struct files *f)
 		say("left out: %s", VIEW_REDACTED);
 	if (i == f->n && !level(f))
 		code = compare(o, f);
-	while (i-- > 0) {
-		view_free(&f->view[i]);
-		recording_close(f->recording[i]);
-	}
+	while (i-- > 0)
+		close_file(f, i);
 	return code;
 }
 
@@ -286,6 +318,8 @@ static int compare_sides(struct diff_options *o, int argc, char **argv)
 		code = complain("%u recording%s given: give two or more, first the one to compare "
 				"with; culprit record makes them",
 				f->n, f->n == 1 ? "" : "s");
+	if (!code)
+		f->hosts = o->hosts;
 	if (code)
 		code = code > 0 ? EXIT_OK : EXIT_ERROR;
 	else
@@ -301,6 +335,8 @@ static int compare_groups(struct diff_options *o, int argc, char **argv)
 	struct diff_groups g = {0};
 	int code = diff_groups_arguments(&g, argc, argv, o);
 
+	if (!code && o->hosts.path[0])
+		code = complain("--group takes the hosts' own recordings: leave --host out");
 	if (code)
 		code = code > 0 ? EXIT_OK : EXIT_ERROR;
 	else

@@ -70,6 +70,7 @@ static const struct opt diff_opts[] = {
 	 "how much two windows of an unchanged machine may differ, 3 if not given; not used if "
 	 "each side has several recordings made in turn, because these tell it",
 	 FIELD(between), set_between},
+	OPT_HOST(FIELD(hosts)),
 	OPT_REDACT(FIELD(redact)),
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},

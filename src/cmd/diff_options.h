@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/joined.h"
 #include "cmd/output.h"
 
 struct diff_options {
@@ -14,6 +15,7 @@ struct diff_options {
 	double between;       /* NAN: not given */
 	uint64_t memory;
 	bool redact, group;
+	struct hosts_given hosts; /* those of guests whose recordings these are */
 };
 
 #endif

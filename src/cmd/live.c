@@ -13,6 +13,7 @@
 #include "cmd/memory.h"
 #include "collect/facts.h"
 #include "collect/host.h"
+#include "collect/readings.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
 
@@ -141,6 +142,7 @@ static void measure(struct live *l, struct recorder *recorder)
 		if (!l->full_screen)
 			tell_incomplete(l);
 		look_at_clocks(&clocks);
+		readings_take(&l->view->run.readings, l->host_clock, false);
 		now = now_ns();
 		snapshot(l, now, &due);
 		if (notify_step(&l->notify, now))
@@ -200,8 +202,10 @@ static int run_window(struct live *l, struct recorder *recorder)
 		return EXIT_ERROR;
 	if (measure_await_begin(l->measure))
 		return measure_stop ? too_early(l) : EXIT_ERROR;
+	l->host_clock = readings_open();
 	if (l->engine->begin(l->run))
 		return EXIT_ERROR;
+	readings_take(&l->view->run.readings, l->host_clock, false);
 	if (l->flight)
 		flight_begin(l->flight);
 	if (recorder)
@@ -216,6 +220,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	measure(l, recorder);
 	notify_tell(&l->notify, "STOPPING=1"); /* the rest may wait for a disk */
 	l->engine->end(l->run);
+	readings_take(&l->view->run.readings, l->host_clock, true);
 	host_isolated(&isolated);
 	view_isolation(l->view, &isolated);
 	facts_ended(l->view);
@@ -266,6 +271,7 @@ int live_run(struct live *l)
 	if (l->hiccup || (l->output && output_lines(l->output)) ||
 	    (l->limits && l->limits->stop_on.count))
 		hooks.hear = hear;
+	l->host_clock = -1;
 	memory_returns();
 	measure_catch_signals();
 	notify_open(&l->notify);
@@ -294,6 +300,8 @@ int live_run(struct live *l)
 		l->engine->close(l->run);
 	if (l->limits)
 		limits_end(l->limits);
+	if (l->host_clock >= 0)
+		close(l->host_clock);
 	recorder_close(recorder);
 	flight_close(l->flight);
 	notify_close(&l->notify);

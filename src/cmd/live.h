@@ -51,6 +51,7 @@ struct live {
 	void *run;             /* set by the engine while it is open */
 	struct flight *flight; /* while it is open */
 	struct notify notify;
+	int host_clock; /* from readings_open() */
 };
 
 /* Returns the exit code: EXIT_INCOMPLETE, with the reason said when it was noticed, where the

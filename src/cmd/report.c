@@ -24,7 +24,7 @@ struct options {
 	struct shown shown;
 	struct limits limits;
 	uint64_t memory;
-	const char *host; /* the recording of the guests' host; NULL: none */
+	struct hosts_given hosts;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -82,10 +82,7 @@ static const struct opt report_opts[] = {
 	 "any number of recordings in one screen, in text or Markdown: which hosts lose most, and "
 	 "what costs most on how many of them",
 	 FIELD(rank)},
-	{0, "host", "FILE",
-	 "the recording that culprit watch made on the host of this guest, of the threads of its "
-	 "CPUs: says who took what the guest lost outside its kernel",
-	 FIELD(host), opt_set_string},
+	OPT_HOST(FIELD(hosts)),
 	OPT_REDACT(FIELD(redact)),
 	{.include = limits_opts, .offset = FIELD(limits)},
 	{.include = memory_opts, .offset = FIELD(memory)},
@@ -190,7 +187,7 @@ static struct recording *open_file(struct options *o, const char *path, struct f
 	o->part.threads = 0;
 	o->part.by = o->by;
 	o->part.spans = output_spans(&o->output);
-	if (o->host && !(f->joined = joined_open(path, o->host, &o->part)))
+	if (o->hosts.path[0] && !(f->joined = joined_open(path, &o->hosts, &o->part)))
 		return NULL;
 	if (f->joined && joined_begin(f->joined, &o->part, &f->view))
 		return NULL;
@@ -351,8 +348,8 @@ static bool may_rank(const struct options *o)
 	if (!output_prose(&o->output))
 		complain("--rank writes text or Markdown: for programs there is -f parquet-rollup, "
 			 "a file each (culprit help fleet)");
-	else if (shown_some(&o->shown) || o->shown.top || o->host || o->limits.max_hiccup_ns ||
-		 o->limits.max_lost > 0 || limits_rights(&o->limits))
+	else if (shown_some(&o->shown) || o->shown.top || o->hosts.path[0] ||
+		 o->limits.max_hiccup_ns || o->limits.max_lost > 0 || limits_rights(&o->limits))
 		complain("--rank goes without --kind, --source, --top, --host, limits, --junit and "
 			 "--tap");
 	else
@@ -380,7 +377,7 @@ int cmd_report(int argc, char **argv)
 		complain("this format shows one run: give it one recording");
 		return EXIT_ERROR;
 	}
-	if (o.host && o.part.threshold_ns) {
+	if (o.hosts.path[0] && o.part.threshold_ns) {
 		complain("--host needs all gaps of the guest: give it without --threshold");
 		return EXIT_ERROR;
 	}

@@ -19,6 +19,7 @@
 #include "collect/counter.h"
 #include "collect/steal.h"
 #include "collect/affinity.h"
+#include "collect/vcpu_clocks.h"
 #include "collect/waits.h"
 #include "model/watch.h"
 
@@ -55,6 +56,7 @@ struct live_watch {
 	uint64_t placed_ns;      /* when it looked where it runs itself */
 	struct reports *reports; /* the program's own */
 	struct reader_priority reader;
+	struct vcpu_clocks clocks; /* as the window opened */
 	bool ended;
 };
 
@@ -150,6 +152,7 @@ static void close_watch(void *run)
 	free(w->rings);
 	free(w->batch);
 	free(w->thread_lost);
+	vcpu_clocks_free(&w->clocks);
 	steal_free(&w->steal);
 	free(w->cpu);
 	free(w);
@@ -250,6 +253,7 @@ static int begin(void *run)
 	struct timespec nap = {0, SETTLE_NS};
 
 	rise_or_sink(w);
+	vcpu_clocks_read(&w->clocks, KVM_FOLDER);
 	nanosleep(&nap, NULL);
 	w->begin_ns = w->view->run.started_ns = now_ns();
 	format_iso_time(clock_ns(CLOCK_REALTIME), w->view->run.started);
@@ -329,6 +333,16 @@ static void waits_on(void *run, uint32_t tid, uint64_t since_ns)
 	watch_waits_on(w->watch, tid, since_ns, w->end_ns);
 }
 
+/* Notes whose virtual CPUs the threads are, and what KVM does to their counters. */
+static void note_machines(struct live_watch *w)
+{
+	struct vcpu_clocks now = {0};
+
+	vcpu_clocks_read(&now, KVM_FOLDER);
+	vcpu_clocks_fill(&w->clocks, &now, "/proc", w->view);
+	vcpu_clocks_free(&now);
+}
+
 static void end(void *run)
 {
 	struct live_watch *w = run;
@@ -358,6 +372,7 @@ static void end(void *run)
 
 		c->ran_steal_known = steal_rise(&w->steal, &c->ran_on, &c->ran_steal_ns);
 	}
+	note_machines(w);
 	reader_sink(&w->reader);
 	session_finish(w->session);
 	count(w, end);

@@ -59,6 +59,7 @@ struct align_piece {
 
 struct alignment {
 	enum align_verdict verdict;
+	bool known;                /* the line was known before, and the gaps confirm it */
 	struct align_piece *piece; /* in order of time; owned */
 	uint32_t npieces;
 	uint32_t gaps;        /* number of the guest's in the pieces */
@@ -71,6 +72,11 @@ struct alignment {
  * with verdict ALIGN_NONE. align_free() in either case. */
 int align(const struct align_lane *lane, uint32_t n, struct alignment *a);
 void align_free(struct alignment *a);
+
+/* The same with a line that is known from elsewhere, which the gaps only have to confirm: fewer do,
+ * and periodic ones, too. Every verdict but ALIGN_FOUND says that they do not. 0, or -ENOMEM. */
+int align_known(const struct align_lane *lane, uint32_t n, const struct align_piece *piece,
+		uint32_t npieces, struct alignment *a);
 
 /* Number of the lane's gaps that coincide, where the clocks are matched. *fewer: how many gaps the
  * side with fewer of them has there. */

@@ -39,6 +39,7 @@ static void tally_view(struct diff *d, uint32_t k, const struct view *v, struct 
 		d->edge_ns[k] += c->edge_ns;
 		d->lost_ns[k] += c->lost_ns;
 		d->outside_ns[k] += c->outside_ns;
+		d->host_ns[k] += c->host_ns;
 	}
 }
 

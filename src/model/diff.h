@@ -113,7 +113,7 @@ struct diff {
 	double seconds[DIFF_FILES]; /* observed, all CPUs together */
 	/* Figures of the hiccups' time. */
 	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], lost_ns[DIFF_FILES],
-		outside_ns[DIFF_FILES];
+		outside_ns[DIFF_FILES], host_ns[DIFF_FILES];
 	bool same_cpus;        /* all measured the same CPUs: names keep their CPU numbers */
 	bool traced;           /* all were traced: else there are no sources */
 	uint64_t threshold_ns; /* threshold of all CPUs of all recordings; 0: they differ */

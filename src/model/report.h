@@ -30,7 +30,8 @@ struct report_fact {
 uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_WORD]);
 
 /* Writes what a reader must know before any figure; returns how many there are. */
-#define REPORT_CAUTIONS 8
+#define REPORT_HOSTS    4 /* several recordings of hosts: those named */
+#define REPORT_CAUTIONS (7 + REPORT_HOSTS)
 struct report_cautions {
 	struct report_fact fact[REPORT_CAUTIONS];
 	char never_ran[160], waits[200];

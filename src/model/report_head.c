@@ -52,7 +52,7 @@ static const char *say_waits_lost(uint64_t waits, char *buf, size_t len)
 uint32_t report_cautions(const struct view *v, struct report_cautions *c)
 {
 	struct report_fact *fact = c->fact;
-	uint32_t n = 0;
+	uint32_t n = 0, hosts = 0;
 
 	if (v->run.incomplete[0])
 		fact[n++] = (struct report_fact){"incomplete", v->run.incomplete, false};
@@ -61,8 +61,10 @@ uint32_t report_cautions(const struct view *v, struct report_cautions *c)
 			(struct report_fact){"isolation changed", v->run.isolation_changed, false};
 	if (v->run.redacted)
 		fact[n++] = (struct report_fact){"left out", VIEW_REDACTED, true};
-	if (v->host_side)
-		fact[n++] = (struct report_fact){"its host", v->host_side->text, true};
+	for (const struct through_found *f = v->host_side; f && hosts < REPORT_HOSTS; f = f->next) {
+		fact[n++] = (struct report_fact){"its host", f->text, !f->named};
+		hosts++;
+	}
 	if (view_shared(v))
 		fact[n++] = (struct report_fact){"shared", VIEW_SHARED, true};
 	if (v->run.watch && !v->ncpus)

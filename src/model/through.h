@@ -3,8 +3,8 @@
  * CPUs are threads of the host's, whose lost time culprit watch records there.
  *
  *   first    both recordings are read for their gaps alone: through_guest, through_host
- *   match    through_match finds out which thread is which CPU, by its name ("CPU 3/KVM") or by its
- *            gaps, and sets the clocks by each other (align.h)
+ *   match    through_match finds out which thread is which CPU, by its number, its name ("CPU
+ *            3/KVM") or its gaps, and sets the clocks by each other (readings.h, align.h)
  *   join     the guest's recording is read again, the host's beside it (through_window): each
  *            hiccup's time outside becomes pieces of kind SOURCE_HOST, as far as the host's
  *            recording explains it, and the rest is known to be not seen there, or not covered
@@ -25,11 +25,16 @@ struct through;
 
 /* The outcome, for reports. */
 struct through_found {
+	const struct through_found *next; /* another host that it was on; NULL: none */
 	const struct view *host; /* view of the host's recording; whole once both have been read */
 	enum align_verdict verdict; /* all but ALIGN_FOUND explain nothing */
 	struct alignment clocks;
-	bool by_name;   /* the threads' names tell their vCPUs */
-	char text[320]; /* a sentence: how the clocks were matched, or why nothing was joined */
+	bool by_name;        /* the threads' names or numbers tell their vCPUs */
+	enum readings_by by; /* by what the clocks were known, before the gaps confirmed it */
+	/* A sentence: how the clocks were matched, or why nothing was joined. With the host's name
+	 * in front, of any bytes, where there are several recordings. */
+	char text[640];
+	bool named; /* true: that name is in front */
 	uint32_t nlanes;
 	uint32_t *lane; /* one for each CPU of the guest: its thread's on the host, or
 			   THROUGH_NOBODY */
@@ -55,6 +60,13 @@ void through_host(struct through *t, uint32_t index, const struct account *a);
 /* Once all gaps have come; the views are whole. 0 or -ENOMEM. */
 int through_match(struct through *t, const struct view *guest, const struct view *host);
 const struct through_found *through_found(const struct through *t);
+
+/* The next of several hosts' stands behind this one. */
+void through_list(struct through *t, const struct through *next);
+
+/* Puts the host's name in front of the sentence where its recording is one of several, and how many
+ * of `all` fit the guest. */
+void through_tell(struct through *t, uint32_t fit, uint32_t all);
 
 /* The place where windows come from: `more` gives the next ones by through_window until one ends at
  * or after until_ns of the host's time, or there are none left. It is called while the guest's are

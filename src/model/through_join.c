@@ -4,18 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "model/follow.h"
 #include "model/through_state.h"
 
 #define WINDOWS_MOST 131072 /* windows of all threads together that wait for the guest's gaps */
 #define WINDOWS_LANE 16384
-#define WAITING_MOST 524288        /* pieces of these windows */
-#define ORIGINS      4096          /* a power of two; half of them at most */
 #define AHEAD_NS     1000000000ULL /* lanes come so far out of order */
 #define NEAR_LEAST   2000
 #define NEAR_MOST    50000
-#define AROUND       "entry and exit of its kernel"
 
 void through_forget(struct through *t)
 {
@@ -29,141 +25,11 @@ void through_forget(struct through *t)
 	free(t->windows);
 	free(t->origin);
 	free(t->slot);
+	free(t->span);
 	free(t->piece);
 }
 
-/* ---- windows ---- */
-
-static uint32_t hash_origin(const struct origin *o)
-{
-	uint64_t h = HASH_BEGIN ^ o->kind ^ (uint64_t)o->id << 8 ^ (uint64_t)o->kernel_thread << 7;
-
-	h = hash_text(hash_byte(hash_text(h, o->name), 0xff), o->function);
-	return h ^ h >> 32;
-}
-
-static bool same_function(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
-static bool same_origin(const struct origin *a, const struct origin *b)
-{
-	return a->rest == b->rest && a->kind == b->kind && a->id == b->id &&
-	       a->kernel_thread == b->kernel_thread && !strcmp(a->name, b->name) &&
-	       same_function(a->function, b->function);
-}
-
-/* The place of the origin. Where there are too many, the others are one. */
-static uint32_t note_origin(struct through *t, const struct origin *o)
-{
-	uint32_t i = hash_origin(o) % ORIGINS;
-	static const struct origin rest = {.rest = true};
-
-	while (t->slot[i] && !same_origin(&t->origin[t->slot[i] - 1], o))
-		i = (i + 1) % ORIGINS;
-	if (t->slot[i])
-		return t->slot[i] - 1;
-	if (t->norigins >= ORIGINS / 2 - 1 && !o->rest)
-		return note_origin(t, &rest);
-	t->origin[t->norigins] = *o;
-	t->slot[i] = ++t->norigins;
-	return t->norigins - 1;
-}
-
-static struct host_window *copy_window(struct through *t, uint32_t index, const struct account *a)
-{
-	const struct sources *rows = &t->host_view->cpu[index].sources;
-	struct host_window *w = calloc(1, sizeof(*w) + (a->npieces + 2) * sizeof(w->piece[0]));
-	struct origin around = {.kind = SOURCE_HOST, .name = AROUND};
-	struct origin lost = {.kind = SOURCE_LOST, .name = NOT_RECORDED};
-
-	if (!w)
-		return NULL;
-	w->start_ns = a->start_ns;
-	w->end_ns = a->start_ns + a->duration_ns;
-	w->cpu = a->spot.cpu == SPOT_UNKNOWN ? 0 : a->spot.cpu + 1;
-	for (uint32_t i = 0; i < a->npieces; i++) {
-		const struct source *s = rows->row[a->pieces[i].source];
-		struct origin o = {.kind = s->kind,
-				   .id = s->id,
-				   .kernel_thread = s->kernel_thread,
-				   .function = s->function};
-
-		memcpy(o.name, s->name, sizeof(o.name));
-		if (s->rest)
-			o = (struct origin){.rest = true};
-		w->piece[w->npieces++] = (struct window_piece){
-			note_origin(t, &o), a->pieces[i].net_ns, a->pieces[i].asker};
-	}
-	if (a->edge_ns)
-		w->piece[w->npieces++] =
-			(struct window_piece){note_origin(t, &around), a->edge_ns, {0}};
-	if (a->lost_ns)
-		w->piece[w->npieces++] =
-			(struct window_piece){note_origin(t, &lost), a->lost_ns, {0}};
-	return w;
-}
-
-static void drop_oldest(struct through *t, struct windows *w)
-{
-	struct host_window *x = w->window[w->first++ % t->most];
-
-	if (x->end_ns > w->dropped_ns)
-		w->dropped_ns = x->end_ns;
-	t->npieces -= x->npieces;
-	free(x);
-}
-
-/* True when there is room for one more window with so many pieces. */
-static bool make_room(struct through *t, struct windows *w, uint32_t pieces)
-{
-	if (!w->window && !(w->window = calloc(t->most, sizeof(struct host_window *))))
-		return false;
-	while (w->first < w->next &&
-	       (w->next - w->first == t->most || t->npieces + pieces > WAITING_MOST))
-		drop_oldest(t, w);
-	return t->npieces + pieces <= WAITING_MOST;
-}
-
-/* False for one that begins or ends before the newest of its thread, which no thread can do. */
-static bool is_next(const struct through *t, const struct windows *w, const struct account *a)
-{
-	const struct host_window *newest;
-
-	if (w->first == w->next)
-		return true;
-	newest = w->window[(w->next - 1) % t->most];
-	return a->start_ns >= newest->start_ns && a->start_ns + a->duration_ns >= newest->end_ns;
-}
-
-void through_window(struct through *t, uint32_t index, const struct account *a)
-{
-	struct windows *w = index < t->nwindows ? &t->windows[index] : NULL;
-	uint64_t end = a->start_ns + a->duration_ns;
-	struct host_window *x;
-
-	if (end > t->newest_ns)
-		t->newest_ns = end;
-	if (!w || !is_next(t, w, a))
-		return;
-	x = make_room(t, w, a->npieces + 2) ? copy_window(t, index, a) : NULL;
-	if (x) {
-		w->window[w->next++ % t->most] = x;
-		t->npieces += x->npieces;
-	} else if (end > w->dropped_ns) {
-		w->dropped_ns = end;
-	}
-}
-
 /* ---- a gap of the guest's ---- */
-
-/* A gap on its way from one clock to the other. */
-struct gap {
-	uint64_t from_ns, to_ns; /* the host's */
-	uint64_t near_ns;        /* windows may stick out so far */
-	const struct account *a;
-};
 
 static uint64_t overlap(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
@@ -220,7 +86,7 @@ static struct piece *piece_of(struct through *t, uint32_t row)
 	return &t->piece[a->npieces++];
 }
 
-static uint32_t row_of(struct through *t, uint32_t index, const struct origin *o)
+uint32_t through_row(struct through *t, uint32_t index, const struct origin *o)
 {
 	struct sources *rows = &t->view->cpu[index].sources;
 	uint64_t trims = rows->trims;
@@ -246,7 +112,7 @@ static uint32_t row_of(struct through *t, uint32_t index, const struct origin *o
 static void give(struct through *t, uint32_t index, const struct host_window *w,
 		 const struct window_piece *p, uint64_t ns)
 {
-	uint32_t row = row_of(t, index, &t->origin[p->origin]);
+	uint32_t row = through_row(t, index, &t->origin[p->origin]);
 	struct source *s = t->view->cpu[index].sources.row[row];
 	struct piece *piece = piece_of(t, row);
 
@@ -319,6 +185,8 @@ static void divide_gap(struct through *t, uint32_t index, const struct windows *
 		uint64_t ns = share_of(g, x);
 
 		divide_window(t, index, x, all > outside ? part_of(outside, ns, all) : ns);
+		if (ns)
+			through_spans(t, index, g, x);
 	}
 }
 
@@ -365,6 +233,7 @@ static struct account *divide(void *through, uint32_t index, const struct accoun
 	if (a->npieces)
 		memcpy(t->piece, a->pieces, a->npieces * sizeof(*t->piece));
 	t->account.pieces = t->piece;
+	through_own_spans(t);
 	if (index >= t->found.nlanes || !find_gap(t, index, &g)) {
 		t->account.host_not_covered_ns = a->outside_ns;
 		return &t->account;
@@ -391,7 +260,8 @@ int through_begin(struct through *t, struct view *guest, const struct view *host
 	t->windows = calloc(t->nwindows, sizeof(*t->windows));
 	t->origin = calloc(ORIGINS / 2, sizeof(*t->origin));
 	t->slot = calloc(ORIGINS, sizeof(*t->slot));
-	return t->windows && t->origin && t->slot ? 0 : -ENOMEM;
+	t->span = calloc(SPANS_MAX, sizeof(*t->span));
+	return t->windows && t->origin && t->slot && t->span ? 0 : -ENOMEM;
 }
 
 const struct divider *through_divider(const struct through *t)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside through.h: the gaps and the match (through.c), and the join (through_join.c). */
+/* Inside through.h: the gaps (through.c), the match (through_match.c), the join (through_join.c).
+ */
 #ifndef CULPRIT_THROUGH_STATE_H
 #define CULPRIT_THROUGH_STATE_H
 
@@ -14,6 +15,11 @@ struct side {
 	struct side_lane *lane;
 	uint32_t n;
 };
+
+void side_close(struct side *s); /* ends the gaps that may go on */
+void side_free(struct side *s);
+
+#define ORIGINS 4096 /* a power of two; half of them at most */
 
 /* A source of the host's, without its sums. */
 struct origin {
@@ -35,8 +41,16 @@ struct window_piece {
 struct host_window {
 	uint64_t start_ns, end_ns; /* the host's */
 	uint32_t cpu;              /* 1 + that of the host; 0: not known */
-	uint32_t npieces;
+	uint32_t npieces, nspans;
+	struct span *span; /* in its memory; by the host's clock, of origins in place of rows */
 	struct window_piece piece[];
+};
+
+/* A gap on its way from one clock to the other. */
+struct gap {
+	uint64_t from_ns, to_ns; /* the host's */
+	uint64_t near_ns;        /* windows may stick out so far */
+	const struct account *a;
 };
 
 /* Windows of one thread, the newest: a ring. */
@@ -66,10 +80,20 @@ struct through {
 	uint32_t *slot; /* hash: 1 + index of origin */
 	uint32_t norigins;
 	struct account account;
+	struct span *span; /* SPANS_MAX of the account */
 	struct piece *piece;
 	uint32_t pieces_room, own_pieces; /* the first ones are the guest's own */
 };
 
 void through_forget(struct through *t); /* frees what the join has */
+
+/* The guest's row of an origin. May move the rows of the account's pieces and spans. */
+uint32_t through_row(struct through *t, uint32_t index, const struct origin *o);
+
+/* Begins the account's spans as those of the guest's own. */
+void through_own_spans(struct through *t);
+/* Adds the window's, by the guest's clock, as far as they are in the gap and have room. */
+void through_spans(struct through *t, uint32_t index, const struct gap *g,
+		   const struct host_window *w);
 
 #endif

@@ -14,6 +14,7 @@
 #include "model/frequency.h"
 #include "model/groups.h"
 #include "model/places.h"
+#include "model/readings.h"
 #include "model/series.h"
 #include "model/shown.h"
 #include "model/join.h"
@@ -117,6 +118,9 @@ struct cpu {
 	uint64_t waits_before, waits_beyond, waits_beyond_ns;
 	/* Was seen to leave a guest: a virtual CPU of KVM's. */
 	bool is_vcpu;
+	/* The process whose virtual CPU the thread is, and 1 + its number there; 0: not known. */
+	uint32_t machine, vcpu;
+	struct counter_rule counter; /* as that virtual CPU had it all of the window */
 	/* A virtual CPU's (is_vcpu): halts of its guest that began; their time, and the part of
 	 * that on a CPU; time asleep though the guest wanted to run, a part of what it lost. The
 	 * last two are in observed_ns. And all that it lost, whatever the threshold is. */
@@ -220,6 +224,7 @@ struct run {
 	/* Watched threads that were woken in the window and had not run when it ended, and have no
 	 * lane for that reason; and since when the first of them waited, at the end. */
 	uint64_t never_ran, never_ran_ns;
+	struct readings readings; /* clocks on the way; empty: an earlier version's */
 };
 
 struct view {

@@ -42,6 +42,7 @@ static const struct field run_fields[] = {
 	F(NUMBER, run, never_ran),
 	F(TIME, run, never_ran_ns),
 	F(FLAG, run, exits),
+	F(READINGS, run, readings),
 };
 
 static const struct field cpu_fields[] = {
@@ -111,6 +112,11 @@ static const struct field more_cpu_fields[] = {
 	F(TIME, cpu, taken_ns),
 	F(FLAG, cpu, is_vcpu),
 	F(NUMBER, cpu, unended),
+	F(NUMBER32, cpu, machine),
+	F(NUMBER32, cpu, vcpu),
+	F(NUMBER, cpu, counter.ratio),
+	F(NUMBER, cpu, counter.offset),
+	F(NUMBER32, cpu, counter.fraction),
 };
 
 static const struct field closure_fields[] = {
@@ -315,7 +321,7 @@ void get_cpu(struct reading *r, struct cpu *c, uint64_t *recursion_misses, struc
 	if (s.at < s.end)
 		*recursion_misses += get_number(&s);
 	get_fields(&s, FIELDS(more_cpu_fields), c, t);
-	s.bad |= c->khz_changes > TIME_MAX || c->khz.n > c->khz_changes;
+	s.bad |= c->khz_changes > TIME_MAX || c->khz.n > c->khz_changes || c->counter.fraction > 63;
 	r->bad |= s.bad;
 }
 

@@ -7,6 +7,7 @@
 #include "base/cpus.h"
 #include "model/frequency.h"
 #include "model/places.h"
+#include "model/readings.h"
 #include "recording/format.h"
 
 static void put_set(struct bytes *b, const struct cpus *set)
@@ -91,6 +92,39 @@ static void get_places(struct reading *r, struct places *p)
 	}
 }
 
+/* Writes each reading by its distance from the one before. */
+static void put_readings(struct bytes *b, const struct readings *r)
+{
+	struct reading_of_clocks last = {0};
+
+	put_number(b, r->n);
+	for (uint32_t i = 0; i < r->n; last = r->row[i++]) {
+		const struct reading_of_clocks *x = &r->row[i];
+
+		put_signed(b, (int64_t)(x->ns - last.ns));
+		put_signed(b, (int64_t)(x->tick - last.tick));
+		put_signed(b, (int64_t)(x->real - last.real));
+		put_signed(b, (int64_t)(x->host - last.host));
+	}
+}
+
+static void get_readings(struct reading *r, struct readings *to)
+{
+	uint64_t n = get_number(r);
+	struct reading_of_clocks x = {0};
+
+	*to = (struct readings){0};
+	r->bad |= n > READINGS_MOST;
+	for (uint64_t i = 0; i < n && !r->bad; i++) {
+		x.ns += (uint64_t)get_signed(r);
+		x.tick += (uint64_t)get_signed(r);
+		x.real += (uint64_t)get_signed(r);
+		x.host += (uint64_t)get_signed(r);
+		r->bad |= x.ns > TIME_MAX || x.real > TIME_MAX || x.host > TIME_MAX ||
+			  !readings_add(to, &x);
+	}
+}
+
 static void put_field(struct bytes *b, const struct field *f, const char *at)
 {
 	uint64_t bits;
@@ -124,6 +158,9 @@ static void put_field(struct bytes *b, const struct field *f, const char *at)
 		break;
 	case FIELD_PLACES:
 		put_places(b, (const struct places *)at);
+		break;
+	case FIELD_READINGS:
+		put_readings(b, (const struct readings *)at);
 		break;
 	}
 }
@@ -184,6 +221,9 @@ static void get_field(struct reading *r, const struct field *f, char *at, struct
 		break;
 	case FIELD_PLACES:
 		get_places(r, (struct places *)at);
+		break;
+	case FIELD_READINGS:
+		get_readings(r, (struct readings *)at);
 		break;
 	}
 }

@@ -12,12 +12,13 @@ enum field_type {
 	FIELD_NUMBER32,
 	FIELD_TIME, /* ns; 0 when read as more than TIME_MAX */
 	FIELD_FLAG,
-	FIELD_REAL,   /* ns, as FIELD_TIME */
-	FIELD_BUFFER, /* an array of char, cut to its size */
-	FIELD_SET,    /* struct cpus */
-	FIELD_TEXT,   /* const char *, kept in the texts when read */
-	FIELD_KHZ,    /* struct khz_changes */
-	FIELD_PLACES, /* struct places */
+	FIELD_REAL,     /* ns, as FIELD_TIME */
+	FIELD_BUFFER,   /* an array of char, cut to its size */
+	FIELD_SET,      /* struct cpus */
+	FIELD_TEXT,     /* const char *, kept in the texts when read */
+	FIELD_KHZ,      /* struct khz_changes */
+	FIELD_PLACES,   /* struct places */
+	FIELD_READINGS, /* struct readings */
 };
 
 struct field {

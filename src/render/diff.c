@@ -139,6 +139,18 @@ static void share_row(const struct page *p, struct table *t, const char *what, c
 	table_end_row(t);
 }
 
+/* The same where a side has any. */
+static void some_share_row(const struct page *p, struct table *t, const char *name,
+			   const uint64_t *ns)
+{
+	bool some = false;
+
+	for (uint32_t k = 0; k < p->d->n; k++)
+		some |= ns[k] != 0;
+	if (some)
+		share_row(p, t, name, ns);
+}
+
 static void length_row(const struct page *p, struct table *t, const char *what, size_t offset)
 {
 	char a[32];
@@ -166,11 +178,8 @@ static void write_total(const struct page *p)
 	if (p->d->traced) {
 		share_row(p, t, "attributed", p->d->attributed_ns);
 		share_row(p, t, "edge", p->d->edge_ns);
-		for (uint32_t k = 0; k < p->d->n; k++)
-			if (p->d->lost_ns[k]) {
-				share_row(p, t, NOT_RECORDED, p->d->lost_ns);
-				break;
-			}
+		some_share_row(p, t, NOT_RECORDED, p->d->lost_ns);
+		some_share_row(p, t, "host", p->d->host_ns);
 		share_row(p, t, "outside", p->d->outside_ns);
 	}
 	if (p->d->shorts_known)

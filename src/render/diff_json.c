@@ -10,7 +10,7 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 		       const char *name)
 {
 	uint64_t observed = 0, hiccups_lost = 0, lost = 0, attributed = 0, edge = 0, outside = 0,
-		 shorts = 0, not_recorded = 0;
+		 shorts = 0, not_recorded = 0, host = 0;
 
 	json_object(j, NULL);
 	json_string(j, "file", name);
@@ -30,6 +30,7 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 		edge += v->cpu[i].edge_ns;
 		not_recorded += v->cpu[i].lost_ns;
 		outside += v->cpu[i].outside_ns;
+		host += v->cpu[i].host_ns;
 		shorts += v->cpu[i].shorts.total_ns;
 	}
 	json_end(j);
@@ -46,6 +47,8 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 	json_u64(j, "edge_ns", edge);
 	json_u64(j, "not_recorded_ns", not_recorded);
 	json_u64(j, "outside_ns", outside);
+	if (host)
+		json_u64(j, "host_ns", host);
 	json_u64(j, "records_lost", lost);
 	json_u64(j, "hiccups_lost", hiccups_lost);
 	json_string(j, "incomplete", v->run.incomplete[0] ? v->run.incomplete : NULL);

@@ -136,7 +136,13 @@ static void write_axis(const struct strip *s)
 	fputs("</div>", s->h->out);
 }
 
-static void write_strip(struct strip *s)
+static bool is_host(const struct strip *s, const struct span *span)
+{
+	return s->cpu->sources.row[span->source]->kind == SOURCE_HOST;
+}
+
+/* Draws the guest's own spans, or what its host ran in its place meanwhile. */
+static void write_strip(struct strip *s, bool host)
 {
 	const struct worst *w = s->w;
 	uint64_t shortest = shortest_drawn(w);
@@ -144,7 +150,8 @@ static void write_strip(struct strip *s)
 	unsigned rows = 1;
 
 	for (uint32_t i = 0; i < w->nspans; i++)
-		if (w->spans[i].end_ns - w->spans[i].start_ns >= shortest &&
+		if (is_host(s, &w->spans[i]) == host &&
+		    w->spans[i].end_ns - w->spans[i].start_ns >= shortest &&
 		    w->spans[i].depth >= rows)
 			rows = w->spans[i].depth + 1U;
 	fprintf(s->h->out, "<div class=\"strip rows%u%s\">", rows < ROWS_MAX ? rows : ROWS_MAX,
@@ -152,7 +159,9 @@ static void write_strip(struct strip *s)
 	for (uint32_t i = 0; i < w->nspans; i++) {
 		const struct span *span = &w->spans[i];
 
-		if (!span->depth) {
+		if (is_host(s, span) != host)
+			continue;
+		if (!span->depth && !host) {
 			write_between(s, last, span);
 			last = span;
 		}
@@ -161,9 +170,23 @@ static void write_strip(struct strip *s)
 	}
 	if (last)
 		write_between(s, last, NULL);
-	else if (!w->lost_ns)
+	else if (!host && !w->lost_ns)
 		write_gap(s, SOURCE_OUTSIDE, w->start_ns, w->start_ns + w->duration_ns);
 	fputs("</div>", s->h->out);
+}
+
+/* The guest above, its host below it. */
+static void write_strips(struct strip *s)
+{
+	bool host = false;
+
+	write_strip(s, false);
+	for (uint32_t i = 0; i < s->w->nspans; i++)
+		host |= is_host(s, &s->w->spans[i]);
+	if (host) {
+		fputs("<p class=\"say\">its host meanwhile</p>", s->h->out);
+		write_strip(s, true);
+	}
 	write_axis(s);
 }
 
@@ -228,7 +251,7 @@ void html_worst(const struct html *h)
 		fprintf(h->out, ", at +%.6f s</small></h3>",
 			(double)(w->start_ns - h->view->run.started_ns) / 1e9);
 		if (w->nspans || !w->npieces)
-			write_strip(&s);
+			write_strips(&s);
 		write_parts(&s);
 		fputs("</li>\n", h->out);
 	}

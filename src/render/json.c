@@ -98,14 +98,16 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 }
 
 /* Writes what came of its host's recording. */
-static void write_host_side(struct json *j, const struct view *v)
+static void write_host_side(struct json *j, const char *name, const struct view *v,
+			    const struct through_found *f)
 {
 	static const char *const verdict[] = {"too few", "none", "ambiguous", "matched"};
-	const struct through_found *f = v->host_side;
+	static const char *const by[] = {"gaps", "counter", "ptp"};
 
-	json_object(j, "host_side");
+	json_object(j, name);
 	json_string(j, "hostname", f->host->host.hostname);
 	json_string(j, "clocks", verdict[f->verdict]);
+	json_string(j, "by", by[f->by]);
 	json_u64(j, "gaps", f->clocks.gaps);
 	json_u64(j, "matched", f->clocks.matched);
 	json_u64(j, "rival", f->clocks.rival);
@@ -137,7 +139,13 @@ static int write_report(struct json *j, const struct view *v)
 	render_host(j, &v->host);
 	write_run(j, v);
 	if (v->host_side)
-		write_host_side(j, v);
+		write_host_side(j, "host_side", v, v->host_side);
+	if (v->host_side && v->host_side->next) {
+		json_array(j, "more_host_sides");
+		for (const struct through_found *f = v->host_side->next; f; f = f->next)
+			write_host_side(j, NULL, v, f);
+		json_end(j);
+	}
 	json_string(j, "verdict", view_verdict(v));
 	json_array(j, "cpus");
 	for (uint32_t i = 0; i < v->ncpus && !err; i++)

@@ -10,6 +10,8 @@
  *   CPU 3 latency p99 of 5,969 (and median, p90, ...): all values that the window has, as a level
  *   CPU 3 latency largest in each 10.0 ms (and mean, number): of the values of each slice of time
  *   CPU 3 frequency   each change in the window
+ *   CPU 3 host    beside a recording of its host (report --host), the spans of what ran there
+ *                 in place of the guest
  *   CPU 0 asks    who asked for a span, with an arrow to it. The time of the request is not
  *                 recorded: it stands where the span begins
  *
@@ -116,13 +118,15 @@ static void *begin(const struct view *view, FILE *out)
 	t->view = view;
 	t->run = number_of_run(view);
 	t->named = calloc(n ? n : 1, sizeof(*t->named));
+	t->hosts = calloc(n ? n : 1, sizeof(*t->hosts));
 	t->steal = malloc((n ? n : 1) * sizeof(*t->steal));
 	t->rows = calloc(n ? n : 1, sizeof(*t->rows));
 	t->series = calloc(n ? n : 1, sizeof(*t->series));
-	if (!t->named || !t->steal || !t->rows || !t->series) {
+	if (!t->named || !t->hosts || !t->steal || !t->rows || !t->series) {
 		free(t->named);
 		free(t->series);
 		free(t->rows);
+		free(t->hosts);
 		free(t->steal);
 		free(t);
 		return NULL;
@@ -187,18 +191,21 @@ static void emit_end(struct trace *t, uint64_t track, uint64_t at_ns)
 static void emit_hiccup(struct trace *t, uint32_t index, uint64_t track, const struct account *a)
 {
 	const struct series *series = cpu_series(&t->view->cpu[index], &a->spot);
+	bool explained = a->attributed_ns || a->host_ns;
 	char name[4 * SERIES_NAME + 8];
 	struct event_parts e;
 
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, a->start_ns, track);
-	event_category(&e, a->attributed_ns ? CATEGORY_HICCUP : 1 + SOURCE_OUTSIDE);
+	event_category(&e, explained ? CATEGORY_HICCUP : 1 + SOURCE_OUTSIDE);
 	e.event.has_name_iid = true;
-	e.event.name_iid = a->attributed_ns ? NAME_HICCUP : NAME_OUTSIDE;
+	e.event.name_iid = explained ? NAME_HICCUP : NAME_OUTSIDE;
 	event_number(&e, NOTE_ATTRIBUTED, a->attributed_ns);
 	event_number(&e, NOTE_EDGE, a->edge_ns);
 	if (a->lost_ns)
 		event_number(&e, NOTE_LOST_NS, a->lost_ns);
 	event_number(&e, NOTE_OUTSIDE, a->outside_ns);
+	if (a->host_ns)
+		event_number(&e, NOTE_HOST, a->host_ns);
 	if (a->lost)
 		event_number(&e, NOTE_LOST, a->lost);
 	if (a->spans_left)
@@ -324,26 +331,40 @@ static void emit_span(struct trace *t, uint32_t index, uint64_t track, const str
 	perfetto_event(t, &e.packet);
 }
 
+/* Emits the spans of the guest's own kernel, or of its host's. */
+static void emit_spans(struct trace *t, uint32_t index, uint64_t track, const struct account *a,
+		       bool host)
+{
+	uint64_t ends[SPANS_MAX]; /* ends of the open spans */
+	uint32_t open = 0;
+
+	for (uint32_t i = 0; i < a->nspans; i++) {
+		const struct span *s = &a->spans[i];
+
+		if ((t->view->cpu[index].sources.row[s->source]->kind == SOURCE_HOST) != host)
+			continue;
+		while (open && ends[open - 1] <= s->start_ns)
+			emit_end(t, track, ends[--open]);
+		emit_span(t, index, track, s);
+		ends[open++] = s->end_ns;
+	}
+	while (open)
+		emit_end(t, track, ends[--open]);
+}
+
 static int add_hiccup(void *state, uint32_t index, const struct account *a)
 {
 	struct trace *t = state;
-	uint64_t ends[SPANS_MAX]; /* ends of the open spans */
-	uint32_t open = 0;
 	uint64_t track;
 
 	emit_steal(t, index, a->start_ns);
 	track = perfetto_row(t, index, a);
 	emit_hiccup(t, index, track, a);
 	emit_series(t, index, a);
-	for (uint32_t i = 0; i < a->nspans; i++) {
-		while (open && ends[open - 1] <= a->spans[i].start_ns)
-			emit_end(t, track, ends[--open]);
-		emit_span(t, index, track, &a->spans[i]);
-		ends[open++] = a->spans[i].end_ns;
-	}
-	while (open)
-		emit_end(t, track, ends[--open]);
+	emit_spans(t, index, track, a, false);
 	emit_end(t, track, a->start_ns + a->duration_ns);
+	if (a->host_ns)
+		emit_spans(t, index, perfetto_host(t, index), a, true);
 	return ferror(t->out) ? -EIO : 0;
 }
 
@@ -362,6 +383,7 @@ static int end(void *state)
 	free(t->named);
 	free(t->rows);
 	free(t->series);
+	free(t->hosts);
 	free(t->steal);
 	free(t);
 	return err;

@@ -14,6 +14,7 @@ enum {
 	TRACK_STEAL = 0x20000,
 	TRACK_ASKER = 0x30000,
 	TRACK_KHZ = 0x38000,
+	TRACK_HOST = 0x3c000,
 	TRACK_ROW = 0x40000
 };
 
@@ -42,6 +43,7 @@ enum note {
 	NOTE_SERIES,
 	NOTE_UNSEEN,
 	NOTE_OWNER,
+	NOTE_HOST,
 	NOTES
 };
 
@@ -72,6 +74,7 @@ struct trace {
 	struct cpus askers;             /* CPUs of askers with a track */
 	struct said *named;             /* one for each CPU */
 	struct row (*rows)[ROWS];       /* for each lane */
+	bool *hosts;                    /* CPUs with a track of their host's */
 	uint64_t more;                  /* number of rows with a track of their own so far */
 	uint64_t *steal;                /* last shown value of each CPU; UINT64_MAX: none */
 	uint64_t (*series)[SERIES_MAX]; /* tracks of the counters of each CPU; 0: none yet */
@@ -100,6 +103,9 @@ void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, 
 
 /* The track of the lane's hiccup, made on first use. Returns its uuid. */
 uint64_t perfetto_row(struct trace *t, uint32_t index, const struct account *a);
+
+/* The track of what the host ran in the CPU's place; the first call for a CPU begins it. */
+uint64_t perfetto_host(struct trace *t, uint32_t index);
 
 /* Writes the value of a counter from then on; track: without the run's number. */
 void perfetto_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t value);

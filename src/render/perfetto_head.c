@@ -22,6 +22,7 @@ static const char *const note_names[NOTES] = {
 	"series",
 	"not only its own",
 	"owner",
+	"host_ns",
 };
 
 bool perfetto_first_time(struct said *said, uint64_t serial)
@@ -194,6 +195,18 @@ static void emit_tracks(struct trace *t)
 	for (uint32_t i = 0; i < t->view->ncpus && !t->view->run.watch; i++)
 		begin_row(t, i, &t->rows[i][0], TRACK_CPU + i);
 	perfetto_track(t, TRACK_ASKERS, TRACK_ROOT, t->view->ncpus, NULL, "who asked");
+}
+
+uint64_t perfetto_host(struct trace *t, uint32_t index)
+{
+	char name[32];
+
+	if (!t->hosts[index]) {
+		t->hosts[index] = true;
+		snprintf(name, sizeof(name), "CPU %u host", t->view->cpu[index].number);
+		perfetto_track(t, TRACK_HOST + index, TRACK_ROOT, index, NULL, name);
+	}
+	return t->run + TRACK_HOST + index;
 }
 
 void perfetto_head(struct trace *t)

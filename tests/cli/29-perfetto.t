@@ -14,7 +14,7 @@ from lib import culprit, done, is_, ok, skip
 lib.with_readers()
 
 try:
-    from traces import agree, below, jsonl
+    from traces import agree, below, jsonl, read, who
 except ImportError:
     lib.skip_all("the Python package perfetto is not there (make check installs it when it can)",
                  required=True)
@@ -74,6 +74,32 @@ for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
         ok(values[:1] == [0] and values[-1:] == [40_000_000] and values == sorted(values),
            "the steal clock is a counter, from nothing to what the report says", counters)
 ok(arrows and deepest > 1, "they have arrows and slices in slices", arrows, deepest)
+
+# ---- a guest beside its host ----
+
+r = culprit("report", path("vm.guest"), "--host", path("vm.host"), "-f", "perfetto", "-o",
+            path("trace"))
+lines = jsonl(culprit("report", path("vm.guest"), "--host", path("vm.host"), "-f", "jsonl").out)
+tracks, top, _, _, wrong = read(path("trace"))
+ok(r.rc == 0 and not wrong, "a guest's trace with its host's tracks keeps the schema's rules", r,
+   *wrong[:5])
+is_({(s.begin, s.end): (s.args["attributed_ns"], s.args["edge_ns"], s.args.get("host_ns", 0),
+                        s.args["outside_ns"]) for s in top["CPU 1"]},
+    {(x["start_ns"], x["start_ns"] + x["duration_ns"]):
+     tuple(x[k + "_ns"] for k in ("attributed", "edge", "host", "outside")) for x in lines},
+    "each hiccup says how much of it the host explains")
+ok(all(sum(t) == e - b for (b, e), t in
+       {(s.begin, s.end): (s.args["attributed_ns"], s.args["edge_ns"], s.args.get("host_ns", 0),
+                           s.args["outside_ns"]) for s in top["CPU 1"]}.items()),
+   "and these are all of it")
+there = top["CPU 1 host"]
+is_([{s.name for s in there if x["start_ns"] <= s.begin < s.end <= x["start_ns"] + x["duration_ns"]}
+     for x in lines],
+    [{f"host: {who(p | {'kind': p['host_kind']})}" for p in x["pieces"]
+      if p["kind"] == "host" and p["host_kind"] != "edge"} for x in lines],
+    "the host's track has in each what ran there")
+ok(len(there) >= 40 and {s.category for s in there} == {"host"}, "as slices of a kind of their own",
+   len(there))
 
 files = path("files")
 os.mkdir(files)

@@ -86,15 +86,15 @@ def recording(parts, major=2):
 
 
 def private(data):
-    """A recording as record --private marks it: in the run's section five values stand behind the
-    flag, of a byte each in a recording without threads that never ran."""
+    """A recording as record --private marks it: in the run's section six values stand behind the
+    flag, of a byte each in a recording without threads that never ran, or readings."""
     parts = []
     for kind, payload in chunks(data):
         if kind in (b"HEAD", b"TAIL", b"RUN "):
             r = Reader(payload)
             host = section(r.section()) if kind == b"HEAD" else b""
             run_of = bytearray(r.section())
-            run_of[-6] = 1
+            run_of[-7] = 1
             payload = host + section(run_of) + r.rest()
         parts.append((kind, payload))
     return recording(parts, data[8])

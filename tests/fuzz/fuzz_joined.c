@@ -2,7 +2,7 @@
 /* Any bytes as recordings of a guest and of its host, read together as report --host reads them:
  * nothing crashes, the sums hold, also of hiccups that were divided by what the host says. The
  * host's file begins at the second magic. Byte 12 of the guest's chooses a CPU, byte 14 whether
- * names are redacted. */
+ * names are redacted, and whether the host's file is given twice. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -89,7 +89,8 @@ static void check_account(const struct account *a)
 }
 
 /* As report does. */
-static void read_both(const char *guest, const char *host, struct part *part, FILE *nowhere)
+static void read_both(const char *guest, const char *host, bool two, struct part *part,
+		      FILE *nowhere)
 {
 	static struct view view;
 	const struct view *one = &view;
@@ -100,7 +101,7 @@ static void read_both(const char *guest, const char *host, struct part *part, FI
 	uint32_t index;
 
 	memset(&view, 0, sizeof(view));
-	j = joined_open(guest, host, part);
+	j = joined_open(guest, &(struct hosts_given){.path = {host, two ? host : NULL}}, part);
 	if (j && !joined_begin(j, part, &view))
 		r = recording_open(guest, part, &view);
 	while (r && (a = recording_next(r, &index)))
@@ -140,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[12] & 4)
 		cpus_add(&part.cpus, data[12] % 4);
 	part.redact = data[14] & 1 ? redact_new(data[14]) : NULL;
-	read_both(guest_path, host_path, &part, nowhere);
+	read_both(guest_path, host_path, data[14] & 2, &part, nowhere);
 	redact_free(part.redact);
 	return 0;
 }

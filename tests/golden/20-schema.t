@@ -177,6 +177,7 @@ saved = sorted(glob.glob(os.path.join(here, "../fixtures/osnoise/*.*")))
 WHOLE = {"audit": [["irq.rec"], ["ticking.rec"]], "explain": [[], ["K09"], ["kworker/u8:2"]],
          "diff": [["irq.rec", "threads.rec"], ["sleep.rec", "sleep.rec"],
                   ["two.rec", "two.rec", "--", "two.rec", "four.rec"],
+                  ["vm.guest", "vm.guest", "--host", "vm.host"],
                   ["--group", "irq.rec", "--group", "threads.rec"]],
          "plot": [["irq.rec", "threads.rec"], ["sleep.rec"]], "version": [["--features"], []]}
 PART = {"osnoise": [*(["--input", s] for s in saved), ["--input", saved[0], "irq.rec"]]}

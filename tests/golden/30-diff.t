@@ -39,5 +39,11 @@ ok "by their percentiles" "  *median  *3.06 us  3.06 us  *1  .*  same"
 "$build/culprit" diff sleep.rec guest.rec >out 2>&1
 ok "of a workload's windows the thresholds stay, and that is said" \
 	"  the thresholds differ, and each recording's hiccups are those above its own: .*"
+"$build/culprit" diff vm.guest vm.guest --host vm.exits --host vm.host >out 2>&1
+ok "a guest's sources have their host's names" "  same .* host  *backup"
+ok "its time is divided: what the host explains" "  host  *14.1 ms  14.1 ms"
+ok "and the rest, which it does not" "  outside  *6.67 ms  6.67 ms"
+"$build/culprit" diff vm.guest vm.guest --host watch.rec >out 2>&1
+ok "a recording of another host is told of" "culprit: vm.guest: its host: not joined: .*"
 echo "1..$n"
 exit $failed

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the threads of the host that are the guest's CPUs, and sets the clocks by each other. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "model/through_state.h"
+
+#define PAIRS    256 /* pairs of a CPU and a thread that are tried where names do not tell */
+#define MANY     100 /* gaps of a CPU that tell whether a thread is its own... */
+#define FEW_PART 10  /* unless fewer than one of so many coincide */
+#define MACHINES 64  /* virtual machines of the host's that are tried */
+
+static const struct align_gaps *gaps_of(const struct side *s, uint32_t index)
+{
+	static const struct align_gaps none;
+
+	return index < s->n ? &s->lane[index].gaps : &none;
+}
+
+/* The number of the virtual CPU that the thread is, by the hypervisor or by its name; -1: none. */
+static int vcpu_of(const struct cpu *thread)
+{
+	return thread->vcpu ? (int)(thread->vcpu - 1) : through_vcpu(thread->comm);
+}
+
+/* One thread of a virtual machine for each CPU by the numbers. False where they do not tell: a
+ * thread has none, or several have the same. */
+static bool map_by_name(struct through *t, const struct view *guest, const struct view *host,
+			uint32_t machine)
+{
+	uint32_t some = 0;
+
+	for (uint32_t i = 0; i < guest->ncpus; i++) {
+		t->found.lane[i] = THROUGH_NOBODY;
+		for (uint32_t k = 0; k < host->ncpus; k++) {
+			if (host->cpu[k].machine != machine ||
+			    vcpu_of(&host->cpu[k]) != (int)guest->cpu[i].number)
+				continue;
+			if (t->found.lane[i] != THROUGH_NOBODY)
+				return false;
+			t->found.lane[i] = k;
+			some++;
+		}
+	}
+	return some;
+}
+
+/* Pairs of a CPU and a thread that were tried. */
+struct tried {
+	uint32_t pairs;
+	enum align_verdict best; /* the farthest of their verdicts */
+	bool left;               /* some were not tried */
+};
+
+static void note_verdict(struct tried *tried, enum align_verdict v)
+{
+	tried->best = v > tried->best ? v : tried->best;
+}
+
+/* KVM's rule for the counter of these threads' guest; NULL: not known, or not one for all. */
+static const struct counter_rule *rule_of(const struct view *host, const uint32_t *thread,
+					  uint32_t n)
+{
+	const struct counter_rule *rule = n ? &host->cpu[thread[0]].counter : NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct counter_rule *r = &host->cpu[thread[i]].counter;
+
+		if (!r->ratio || !counter_rule_same(r, rule))
+			return NULL;
+	}
+	return rule;
+}
+
+/* Sets the guest's clock by the host's: by readings of both where these tell and the gaps confirm
+ * it, else by the gaps alone. thread: of each lane. 0 or -ENOMEM. */
+static int set_clocks(struct through *t, const struct align_lane *lane, const uint32_t *thread,
+		      uint32_t n, const struct view *guest, const struct view *host,
+		      struct alignment *a)
+{
+	struct align_piece piece[READINGS_MOST];
+	uint32_t pieces = readings_line(&guest->run.readings, &host->run.readings,
+					rule_of(host, thread, n), piece, &t->found.by);
+
+	if (pieces) {
+		if (align_known(lane, n, piece, pieces, a))
+			return -ENOMEM;
+		if (a->verdict == ALIGN_FOUND)
+			return 0;
+		align_free(a);
+	}
+	t->found.by = READINGS_NONE;
+	return align(lane, n, a);
+}
+
+/* Maps the CPU to the only thread whose gaps are its own. With pairs left to try none is. */
+static int map_cpu(struct through *t, uint32_t i, const struct view *guest, const struct view *host,
+		   struct tried *tried)
+{
+	uint32_t found = 0, k = 0;
+
+	t->found.lane[i] = THROUGH_NOBODY;
+	for (; k < host->ncpus && tried->pairs < PAIRS; k++) {
+		int vcpu = vcpu_of(&host->cpu[k]);
+		struct align_lane lane = {gaps_of(&t->guest, i), gaps_of(&t->host, k)};
+		struct alignment a;
+
+		if (vcpu >= 0 && vcpu != (int)guest->cpu[i].number)
+			continue;
+		tried->pairs++;
+		if (set_clocks(t, &lane, &k, 1, guest, host, &a))
+			return -ENOMEM;
+		/* the clocks of two that fit are not set yet */
+		note_verdict(tried, a.verdict == ALIGN_FOUND ? ALIGN_AMBIGUOUS : a.verdict);
+		if (a.verdict == ALIGN_FOUND) {
+			t->found.lane[i] = k;
+			found++;
+		}
+		align_free(&a);
+	}
+	tried->left |= k < host->ncpus;
+	if (found != 1 || k < host->ncpus)
+		t->found.lane[i] = THROUGH_NOBODY;
+	return 0;
+}
+
+static int map_by_gaps(struct through *t, const struct view *guest, const struct view *host,
+		       struct tried *tried)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < guest->ncpus && !err; i++)
+		err = map_cpu(t, i, guest, host, tried);
+	return err;
+}
+
+/* tried: says why no CPU has a thread. */
+static int match(struct through *t, const struct view *guest, const struct view *host,
+		 const struct tried *tried)
+{
+	struct align_lane *lane = calloc(t->found.nlanes + 1, sizeof(*lane));
+	uint32_t *thread = calloc(t->found.nlanes + 1, sizeof(*thread)), n = 0;
+	int err = -ENOMEM;
+
+	align_free(&t->found.clocks);
+	for (uint32_t i = 0; lane && thread && i < t->found.nlanes; i++)
+		if (t->found.lane[i] != THROUGH_NOBODY) {
+			thread[n] = t->found.lane[i];
+			lane[n++] = (struct align_lane){gaps_of(&t->guest, i),
+							gaps_of(&t->host, t->found.lane[i])};
+		}
+	if (lane && thread)
+		err = set_clocks(t, lane, thread, n, guest, host, &t->found.clocks);
+	t->found.verdict = n ? t->found.clocks.verdict : tried->best;
+	free(lane);
+	free(thread);
+	return err;
+}
+
+/* ---- what is said about it ---- */
+
+/* True for a CPU whose thread has its name, and not its gaps. */
+static bool is_others(const struct through *t, uint32_t i)
+{
+	const struct align_lane lane = {gaps_of(&t->guest, i), gaps_of(&t->host, t->found.lane[i])};
+	uint32_t fewer, common = align_common(&t->found.clocks, &lane, &fewer);
+
+	return fewer >= MANY && common < fewer / FEW_PART;
+}
+
+/* Takes such threads away, which are another guest's, where others are left that set the clocks.
+ * True: some were taken. */
+static bool unmap_others(struct through *t)
+{
+	uint32_t *lane = t->found.lane, stay = 0, go = 0;
+
+	if (t->found.clocks.verdict != ALIGN_FOUND)
+		return false;
+	for (uint32_t i = 0; i < t->found.nlanes; i++)
+		if (lane[i] != THROUGH_NOBODY)
+			*(is_others(t, i) ? &go : &stay) += 1;
+	for (uint32_t i = 0; i < t->found.nlanes && stay && go; i++)
+		if (lane[i] != THROUGH_NOBODY && is_others(t, i))
+			lane[i] = THROUGH_NOBODY;
+	return stay && go;
+}
+
+/* Notes the threads of whose time the recording lacks something: nobody knows where. */
+static int note_holes(struct through *t, const struct view *host)
+{
+	t->holes = calloc(host->ncpus + 1, sizeof(*t->holes));
+	if (!t->holes)
+		return -ENOMEM;
+	t->nholes = host->ncpus;
+	for (uint32_t i = 0; i < host->ncpus; i++) {
+		const struct cpu *c = &host->cpu[i];
+
+		t->holes[i] = host->run.damaged || c->unpaired || c->counts.lost || c->hiccups_lost;
+	}
+	return 0;
+}
+
+static uint32_t known_lanes(const struct through_found *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->nlanes; i++)
+		n += f->lane[i] != THROUGH_NOBODY;
+	return n;
+}
+
+static void say(struct through_found *f, const struct tried *tried)
+{
+	static const char *const refused[] = {
+		[ALIGN_FEW] = "not joined: there are too few gaps to set the clocks by",
+		[ALIGN_NONE] =
+			"not joined: its gaps are not those of this guest's CPUs, so it is of "
+			"another host, or of another time",
+		[ALIGN_AMBIGUOUS] =
+			"not joined: the gaps of both coincide in more than one way, as "
+			"those of periodic noise do"};
+	static const char many[] =
+		"not joined: no name tells which thread is which CPU, and there are too many to "
+		"try them all; on the host watch the threads of this guest's CPUs alone";
+	static const char *const how[] = {
+		[READINGS_NONE] = "matched",
+		[READINGS_COUNTER] = "known by the counter's offset (KVM), confirmed",
+		[READINGS_PTP] = "known by the host's clock (PTP), confirmed"};
+	const struct alignment *a = &f->clocks;
+	char matched[32], gaps[32], rival[32], residual[32];
+	uint32_t known = known_lanes(f);
+	size_t len;
+
+	if (f->verdict != ALIGN_FOUND) {
+		snprintf(f->text, sizeof(f->text), "%s",
+			 !known && tried->left ? many : refused[f->verdict]);
+		return;
+	}
+	snprintf(f->text, sizeof(f->text),
+		 "clocks %s by %s of %s gaps, to %s; drift %+.1f ppm; the next best way would "
+		 "match %s",
+		 how[f->by], format_count(a->matched, matched, sizeof(matched)),
+		 format_count(a->gaps, gaps, sizeof(gaps)),
+		 format_ns(a->residual_ns, residual, sizeof(residual)), a->piece[0].drift * 1e6,
+		 format_count(a->rival, rival, sizeof(rival)));
+	len = strlen(f->text);
+	if (known < f->nlanes)
+		snprintf(f->text + len, sizeof(f->text) - len,
+			 "; the threads of %u of %u CPUs are known", known, f->nlanes);
+}
+
+/* The virtual machines of the host's threads, those without one as 0. Returns how many; more than
+ * MACHINES: there are more. */
+static uint32_t list_machines(const struct view *host, uint32_t machine[MACHINES])
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < host->ncpus; k++) {
+		uint32_t i = 0;
+
+		while (i < n && machine[i] != host->cpu[k].machine)
+			i++;
+		if (i == n && n == MACHINES)
+			return MACHINES + 1;
+		if (i == n)
+			machine[n++] = host->cpu[k].machine;
+	}
+	return n;
+}
+
+/* Tries the threads of each virtual machine in place of the guest's CPUs. Of several that fit
+ * nobody knows which one it is. *fit: number of those that do. */
+static int match_machines(struct through *t, const struct view *guest, const struct view *host,
+			  struct tried *tried, uint32_t *fit)
+{
+	uint32_t machine[MACHINES], n = list_machines(host, machine), right = 0, named = 0;
+	int err = 0;
+
+	*fit = 0;
+	for (uint32_t i = 0; i < n && n <= MACHINES && !err; i++) {
+		if (!map_by_name(t, guest, host, machine[i]))
+			continue;
+		named++;
+		right = *fit ? right : machine[i];
+		err = match(t, guest, host, tried);
+		if (t->found.verdict == ALIGN_FOUND && !(*fit)++)
+			right = machine[i];
+		note_verdict(tried, t->found.verdict);
+	}
+	t->found.by_name = named;
+	if (err || !named)
+		return err;
+	map_by_name(t, guest, host, right);
+	if (named > 1)
+		err = match(t, guest, host, tried);
+	if (*fit > 1)
+		t->found.verdict = ALIGN_AMBIGUOUS;
+	else if (!*fit)
+		t->found.verdict = tried->best;
+	return err;
+}
+
+int through_match(struct through *t, const struct view *guest, const struct view *host)
+{
+	struct tried tried = {.best = ALIGN_FEW};
+	uint32_t fit;
+	int err;
+
+	side_close(&t->host);
+	t->from_ns = host->run.started_ns;
+	t->to_ns = t->from_ns + host->run.duration_ns;
+	t->found.nlanes = guest->ncpus;
+	t->found.lane = calloc(guest->ncpus + 1, sizeof(*t->found.lane));
+	if (!t->found.lane || note_holes(t, host))
+		return -ENOMEM;
+	err = match_machines(t, guest, host, &tried, &fit);
+	if (!err && !t->found.by_name) {
+		err = map_by_gaps(t, guest, host, &tried);
+		if (!err)
+			err = match(t, guest, host, &tried);
+	}
+	if (!err && unmap_others(t))
+		err = match(t, guest, host, &tried);
+	say(&t->found, &tried);
+	side_free(&t->guest);
+	side_free(&t->host);
+	return err;
+}
+
+const struct through_found *through_found(const struct through *t)
+{
+	return &t->found;
+}
+
+void through_list(struct through *t, const struct through *next)
+{
+	t->found.next = &next->found;
+}
+
+void through_tell(struct through *t, uint32_t fit, uint32_t all)
+{
+	char before[sizeof(t->found.text) / 2];
+	const char *host = t->found.host ? t->found.host->host.hostname : "";
+
+	if (all < 2)
+		return;
+	t->found.named = true;
+	snprintf(before, sizeof(before), "%.*s", (int)sizeof(before) - 1, t->found.text);
+	if (fit)
+		snprintf(t->found.text, sizeof(t->found.text), "%s (%u of %u recordings fit): %s",
+			 host, fit, all, before);
+	else
+		snprintf(t->found.text, sizeof(t->found.text),
+			 "none of %u recordings fits; the first, of %s: %s", all, host, before);
+}
