@@ -11,6 +11,7 @@
 #   STATIC=1            one static file, that runs where there is no library
 #   ZSTD=               without libzstd, where it is installed
 #   MICROHTTPD=         without --listen, though libmicrohttpd is there; so is STATIC=1
+#   LIBIBERTY=  LIBDW=  user stacks without the readable names of C++ and Rust, or without lines
 #   DESTDIR= PREFIX=/usr/local   for install
 
 VERSION	:= 0.1
@@ -48,7 +49,7 @@ all: $(O)/culprit $(O)/poke
 # ---- what the machine needs ----
 # Debian packages; tools/setup installs missing ones (as root), and says so where it cannot.
 PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev libzstd-dev \
-	libmicrohttpd-dev pkg-config libprotobuf-c-dev protobuf-c-compiler
+	libmicrohttpd-dev libiberty-dev libdw-dev pkg-config libprotobuf-c-dev protobuf-c-compiler
 CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 python3-jsonschema tmux perl groff-base \
 	clang-format
 
@@ -194,7 +195,8 @@ OPTIMIZE := -O2
 ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 $(OPTIMIZE) -g $(WARN) $(HARDEN) $(SANFLAGS) $(SAME) \
 	-D_GNU_SOURCE \
 	-DCULPRIT_VERSION='"$(VERSION)"' $(if $(ZSTD),-DCULPRIT_ZSTD) \
-	$(if $(MICROHTTPD),-DCULPRIT_LISTEN) \
+	$(if $(MICROHTTPD),-DCULPRIT_LISTEN) $(if $(LIBIBERTY),-DCULPRIT_LIBIBERTY) \
+	$(if $(LIBDW),-DCULPRIT_LIBDW) \
 	-Isrc -Ibpf -I$(O) $(CPPFLAGS) $(CFLAGS)
 LIBBPF	= $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libbpf libelf zlib) $(LIBPURE)
 
@@ -206,6 +208,12 @@ ZSTD	?= $(shell $(if $(SYSROOT),PKG_CONFIG_LIBDIR=$(PKG_CONFIG_LIBDIR)) \
 MICROHTTPD ?= $(if $(STATIC),,$(shell $(if $(SYSROOT),PKG_CONFIG_LIBDIR=$(PKG_CONFIG_LIBDIR)) \
 	$(PKG_CONFIG) --exists libmicrohttpd && echo yes))
 
+# Readable names of C++ and Rust; it is a static library alone, and has no file for pkg-config.
+LIBIBERTY ?= $(and $(wildcard $(SYSROOT)/usr/include/libiberty/demangle.h),$(wildcard \
+	$(foreach dir,lib/$(TRIPLET) lib64 lib,$(SYSROOT)/usr/$(dir)/libiberty.a)))
+# Lines of code; opened when it runs, as libmicrohttpd is.
+LIBDW	?= $(if $(STATIC),,$(wildcard $(SYSROOT)/usr/include/elfutils/libdw.h))
+
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 # poke's classes are a part of culprit selftest.
 POKE_SRC := $(filter-out tools/poke_program.c,$(wildcard tools/poke*.c))
@@ -215,7 +223,8 @@ PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
 # A user who copies the binary need not have protobuf-c; distributions give -lprotobuf-c.
 PROTOBUF_C ?= -l:libprotobuf-c.a
 # riscv has no atomic instructions for bytes, and the users of a binary no libatomic.
-LIBPURE	= -lm -lz $(if $(ZSTD),-lzstd) $(PROTOBUF_C) $(if $(filter riscv,$(ARCH)),-l:libatomic.a)
+LIBPURE	= -lm -lz $(if $(ZSTD),-lzstd) $(if $(LIBIBERTY),-liberty) $(PROTOBUF_C) \
+	$(if $(filter riscv,$(ARCH)),-l:libatomic.a)
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
 
 # Objects are built again when the way they are built changes.
@@ -325,7 +334,8 @@ $(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/user_process.o
 $(O)/tests/unit/test_user_files: \
-	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o)
+	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o \
+		source.o)
 $(O)/tests/unit/test_vcpus: $(O)/src/collect/vcpus.o
 $(O)/tests/unit/test_vcpu_clocks: $(O)/src/collect/vcpu_clocks.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
@@ -363,14 +373,16 @@ $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/tests/unit/order_
 # Programs that live tests start; built here, as not every machine that runs the tests has a
 # compiler.
 CALLERS := $(O)/callers $(O)/callers_bare $(O)/callers_varying $(O)/callers_many \
-	$(O)/callers_made
+	$(O)/callers_made $(O)/callers_mangled
 HELPERS := $(O)/watched $(O)/storm $(CALLERS) $(O)/callers_stripped
 $(O)/watched $(O)/storm: $(O)/%: tests/live/%.c src/culprit.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
 # One program with frame pointers, without, without and with numbers in their register, with more
-# ways than there is room for, with code that it makes, and with nothing but what it needs to run.
-$(O)/callers: FRAMES := -fno-omit-frame-pointer
+# ways than there is room for, with code that it makes, with names of other languages, and with
+# nothing but what it needs to run.
+$(O)/callers: FRAMES := -fno-omit-frame-pointer -g
+$(O)/callers_mangled: FRAMES := -fno-omit-frame-pointer -DMANGLED
 $(O)/callers_bare: FRAMES := -fomit-frame-pointer
 $(O)/callers_varying: FRAMES := -fomit-frame-pointer -DVARYING
 $(O)/callers_many: FRAMES := -fno-omit-frame-pointer -DMANY

@@ -93,13 +93,14 @@ static int hear_forbidden(void (*tell)(int number))
 #define RETURN(what)         BPF_STMT(BPF_RET | BPF_K, what)
 
 #define HEAD 4  /* instructions before what a filter asks itself */
-#define MORE 11 /* besides one a call */
+#define MORE 12 /* besides one a call */
 
 /* Calls of another architecture are none of this one. */
 static const struct sock_filter head[HEAD] = {LOAD(arch), IF_EQUAL(ARCH, 1, 0),
 					      RETURN(SECCOMP_RET_TRAP), LOAD(nr)};
 
-/* For the calls of the list the first of the two returns that stand last, for others the second. */
+/* Three returns stand last: for calls that are not in the list, for those that are, and for those
+ * that fail. */
 static unsigned ask(struct sock_filter *code, unsigned at, const int *calls, unsigned listed,
 		    unsigned others)
 {
@@ -107,10 +108,14 @@ static unsigned ask(struct sock_filter *code, unsigned at, const int *calls, uns
 
 	while (n < CONFINE_CALLS && calls[n] >= 0)
 		n++;
-	for (unsigned i = 0; i < n; i++)
-		code[at++] = (struct sock_filter)IF_EQUAL(calls[i], n - i, 0);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned fails = !!(calls[i] & CONFINE_FAILS), call = calls[i] & ~CONFINE_FAILS;
+
+		code[at++] = (struct sock_filter)IF_EQUAL(call, n - i + fails, 0);
+	}
 	code[at++] = (struct sock_filter)RETURN(others);
 	code[at++] = (struct sock_filter)RETURN(listed);
+	code[at++] = (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | EPERM);
 	return at;
 }
 
@@ -153,7 +158,7 @@ int confine_without(const int *calls, void (*tell)(int number))
 	};
 	struct sock_filter code[HEAD + CONFINE_CALLS + MORE];
 
-	_Static_assert(sizeof(first) <= (MORE - 2) * sizeof(first[0]), "there is no room");
+	_Static_assert(sizeof(first) <= (MORE - 3) * sizeof(first[0]), "there is no room");
 	memcpy(code, head, sizeof(head));
 	memcpy(code + HEAD, first, sizeof(first));
 	return install(code,

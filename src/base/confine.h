@@ -36,8 +36,11 @@ int confine_rights(uint64_t keep);
  * the number to `tell`: it runs in a signal handler, and may only make calls from the list. Not an
  * error code, which the C library might take for something else and go on; and not a kill by the
  * kernel, of which nobody learns which call it was. In a build with a sanitizer, whose own calls
- * nobody knows, it does nothing. 0 or -errno: there is no filter. */
+ * nobody knows, it does nothing. 0 or -errno: there is no filter. One in the list with
+ * CONFINE_FAILS is not made either, and fails with EPERM: for what a library tries and can do
+ * without. */
 #define CONFINE_CALLS 64
+#define CONFINE_FAILS (1 << 30)
 int confine_calls(const int *calls, void (*tell)(int number));
 
 /* The other way round: from here on this process makes all system calls but these. Where clone(2)

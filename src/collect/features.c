@@ -16,6 +16,17 @@
 
 #include "collect/host.h"
 
+#ifdef CULPRIT_LIBIBERTY
+#define LIBIBERTY ", libiberty"
+#else
+#define LIBIBERTY ""
+#endif
+#ifdef CULPRIT_LIBDW
+#define LIBDW ", libdw where it is installed"
+#else
+#define LIBDW ""
+#endif
+
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
 #else
@@ -95,9 +106,9 @@ struct features *features_read(void)
 	for (uint32_t i = 0; i < f->hooks.n; i++)
 		f->hooks.of_state[f->hooks.state[i]]++;
 	snprintf(f->libraries, sizeof(f->libraries),
-		 "libbpf %d.%d, libelf %s, zlib %s, %s, protobuf-c %s", libbpf_major_version(),
-		 libbpf_minor_version(), ELFUTILS_NUMBER, zlibVersion(), zstd_version(),
-		 protobuf_c_version());
+		 "libbpf %d.%d, libelf %s, zlib %s, %s, protobuf-c %s" LIBIBERTY LIBDW,
+		 libbpf_major_version(), libbpf_minor_version(), ELFUTILS_NUMBER, zlibVersion(),
+		 zstd_version(), protobuf_c_version());
 	return f;
 }
 

@@ -14,9 +14,11 @@
 #include "base/elf.h"
 #include "base/hash.h"
 #include "base/perf_map.h"
+#include "collect/user_source.h"
 
 #define MEMORY_MOST 768ULL << 20
 #define KEPT_MOST   192U << 20 /* bytes of all files in hand, before another is read */
+#define LINES_MOST  4          /* files with lines in hand: all of each is mapped */
 
 /* ---- the process: files ---- */
 
@@ -24,6 +26,8 @@
 struct file {
 	int fd, debug; /* -1: none */
 	struct elf *elf;
+	bool no_lines;
+	struct source *source;
 	struct perf_map *map; /* read up to here: */
 	uint64_t map_at;
 	uint64_t map_ends; /* see ends_of() */
@@ -32,6 +36,8 @@ struct file {
 /* Not static: samplers lock all that is in the program. */
 struct parsing {
 	struct file file[PARSE_FILES];
+	struct file *lines[LINES_MOST]; /* those with a source, in turn; NULL: none yet */
+	unsigned turn;
 	volatile uint32_t *reading;
 	struct parse_ask ask;
 	struct parse_answer answer;
@@ -119,12 +125,48 @@ static void take_file(struct parsing *p, uint32_t number, int fd, struct parse_a
 	perf_map_free(f->map); /* the number was another one's */
 	f->map = NULL;
 	f->fd = fd;
+	f->no_lines = p->ask.n;
 	e = elf_of(p, number);
 	a->ok = e;
 	if (!e)
 		return;
 	a->whole = elf_is_whole(e);
 	strcpy(a->build, elf_build(e));
+}
+
+/* NULL: it has no lines. */
+static const struct source *source_of(struct parsing *p, struct file *f)
+{
+	struct file **place = &p->lines[p->turn % LINES_MOST];
+
+	if (f->source || f->no_lines)
+		return f->source;
+	if (*place) {
+		source_free((*place)->source);
+		(*place)->source = NULL;
+		*place = NULL;
+	}
+	if (f->debug >= 0)
+		f->source = source_new(f->debug);
+	if (!f->source)
+		f->source = source_new(f->fd);
+	f->no_lines = !f->source;
+	if (f->no_lines)
+		return NULL;
+	*place = f;
+	p->turn++;
+	return f->source;
+}
+
+static void add_line(struct parsing *p, uint32_t number, uint64_t address, char line[CALLS_LINE])
+{
+	const struct source *s;
+
+	*p->reading = 2 * PARSE_FILES + number;
+	s = source_of(p, &p->file[number]);
+	if (!s || !source_line(s, address, line))
+		line[0] = 0;
+	*p->reading = number;
 }
 
 /* A hash of the first and the last bytes of what was read of a map: it has not merely grown where
@@ -194,7 +236,8 @@ static enum elf_frame add_frame(struct parsing *r, const struct parse_place *p, 
 	if (!e || p->offset < back || !elf_address(e, p->offset - back, &address))
 		return ELF_FRAME_UNKNOWN;
 	name = elf_name(e, address);
-	strncpy(f->name, name ? name : "", sizeof(f->name) - 1);
+	source_name(name ? name : "", f->name);
+	add_line(r, p->file, address, f->line);
 	return elf_frame(e, address);
 }
 
@@ -223,10 +266,31 @@ _Static_assert(USER_FRAMES + 2 <= CALLS_MOST, "there is room for all frames, the
 
 /* Messages, files, memory, the end. */
 static const int calls[] = {
-	SYS_recvmsg, SYS_sendto, SYS_pread64, SYS_close,  SYS_exit_group, SYS_restart_syscall,
-	SYS_write,   SYS_writev, /* the last words */
-	SYS_brk,     SYS_mmap,   SYS_munmap,  SYS_mremap, SYS_madvise,    SYS_mprotect,
-	SYS_sysinfo, -1,
+	SYS_recvmsg,
+	SYS_sendto,
+	SYS_pread64,
+	SYS_close,
+	SYS_exit_group,
+	SYS_restart_syscall,
+	SYS_write,
+	SYS_writev, /* the last words */
+	SYS_brk,
+	SYS_mmap,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_madvise,
+	SYS_mprotect,
+	SYS_sysinfo,
+	SYS_lseek,
+/* libdw tries these: the path of the file, and others that it names */
+#ifdef SYS_readlink
+	SYS_readlink | CONFINE_FAILS,
+	SYS_open | CONFINE_FAILS,
+#endif
+	SYS_readlinkat | CONFINE_FAILS,
+	SYS_openat | CONFINE_FAILS,
+	SYS_newfstatat | CONFINE_FAILS,
+	-1,
 };
 
 static void forbidden(int number)
@@ -289,6 +353,7 @@ void parser_process(int socket, volatile uint32_t *reading, pid_t parent)
 	setrlimit(RLIMIT_AS, &memory);
 #endif
 	setrlimit(RLIMIT_CORE, &none);
+	source_load();
 	(void)memory;
 	confine_rights(0);
 	confine_calls(calls, forbidden);

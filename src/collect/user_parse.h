@@ -30,7 +30,8 @@ struct parse_place {
 struct parse_ask {
 	enum parse_what what;
 	uint32_t file; /* number of the file, for all but PARSE_WALK */
-	uint32_t n;    /* frames of a struct user_stack, and the leaf; PARSE_MAP: 1: another file */
+	uint32_t n;    /* frames of a struct user_stack, and the leaf; PARSE_MAP: 1: another file;
+			  PARSE_FILE: 1: its lines are not to be looked for */
 	struct parse_place place[USER_FRAMES], leaf;
 };
 
@@ -39,7 +40,8 @@ struct parse_frame {
 	bool gap;  /* callers that are not known; the last */
 	bool leaf; /* the leaf's frame; else the one of that number: */
 	uint32_t number;
-	char name[CALLS_NAME]; /* "": not known */
+	char name[CALLS_NAME]; /* "": not known; so is the line */
+	char line[CALLS_LINE];
 };
 
 struct parse_answer {
@@ -76,7 +78,8 @@ void parser_reap(pid_t pid);
 int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer);
 
 /* The number of the file that it was reading last for parser_ask(), PARSE_FILES more for the debug
- * information of one, or another number: none. It says so itself, and may say anything. */
+ * information of one, twice as many more for its lines, or another number: none. It says so itself,
+ * and may say anything. */
 uint32_t parser_reading(const struct parser *p);
 
 #endif

@@ -130,7 +130,8 @@ int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct par
 	    answer->n <= CALLS_MOST) {
 		answer->build[sizeof(answer->build) - 1] = 0;
 		for (uint32_t i = 0; i < answer->n; i++)
-			answer->frame[i].name[CALLS_NAME - 1] = 0;
+			answer->frame[i].name[CALLS_NAME - 1] =
+				answer->frame[i].line[CALLS_LINE - 1] = 0;
 		return 0;
 	}
 	parser_stop(p);

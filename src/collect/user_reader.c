@@ -136,6 +136,7 @@ static void describe(const struct reader *r, const struct job *j, const struct p
 	memcpy(c->name, from->name, sizeof(c->name));
 	memcpy(c->file, f->name, sizeof(c->file));
 	memcpy(c->build, f->build, sizeof(c->build));
+	memcpy(c->line, from->line, sizeof(c->line));
 	c->offset = p->offset;
 }
 

@@ -17,7 +17,7 @@ struct known_file {
 	ino_t ino;
 	struct timespec changed;
 	int fd; /* -1: it is bad */
-	bool sent, bad, debug_bad;
+	bool sent, bad, debug_bad, lines_bad;
 	/* A map: whose, and how much of it was sent. */
 	uint32_t tgid;
 	uint64_t start_stack;

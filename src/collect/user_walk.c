@@ -30,8 +30,12 @@ static bool blame(struct user_files *f, int err)
 	uint32_t at = parser_reading(&f->parser);
 	struct known_file *n = &f->file[at % PARSE_FILES];
 
-	if (at % PARSE_FILES >= f->files || at / PARSE_FILES > 1)
+	if (at % PARSE_FILES >= f->files || at / PARSE_FILES > 2)
 		return false;
+	if (at / PARSE_FILES == 2 && !n->lines_bad) {
+		tell_lost(f, "the lines of ", n->known.name, err);
+		return n->lines_bad = true;
+	}
 	if (at < PARSE_FILES && !n->bad) {
 		tell_lost(f, "", n->known.name, err);
 		n->bad = true;
@@ -104,6 +108,7 @@ static void send_file(struct user_files *f, uint32_t number)
 	if (number >= f->files || n->sent || n->bad)
 		return;
 	n->sent = true;
+	ask.n = n->lines_bad;
 	if (n->known.map) {
 		ask.what = PARSE_MAP;
 		ask.n = n->anew;

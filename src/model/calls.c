@@ -18,17 +18,18 @@ static void plain(char *to, size_t room, const char *from)
 
 size_t calls_add(char text[CALLS_TEXT], size_t len, const struct call *c)
 {
-	char name[CALLS_NAME], file[CALLS_FILE], build[CALLS_BUILD];
+	char name[CALLS_NAME], file[CALLS_FILE], build[CALLS_BUILD], line[CALLS_LINE];
 	int more;
 
 	plain(name, sizeof(name), c->name);
 	plain(file, sizeof(file), c->file);
 	plain(build, sizeof(build), c->build);
+	plain(line, sizeof(line), c->line);
 	if (c->gap)
 		more = snprintf(text + len, CALLS_TEXT - len, "?\n");
 	else
-		more = snprintf(text + len, CALLS_TEXT - len, "%s\t%s\t%" PRIx64 "\t%s\n", name,
-				file, c->offset, build);
+		more = snprintf(text + len, CALLS_TEXT - len, "%s\t%s\t%" PRIx64 "\t%s%s%s\n", name,
+				file, c->offset, build, *line ? "\t" : "", line);
 	if (more < 0 || (size_t)more >= CALLS_TEXT - len) {
 		text[len] = 0;
 		return len;
@@ -60,8 +61,9 @@ bool calls_next(const char **text, struct call *c)
 	c->gap = !more;
 	more = more && field(text, c->file, sizeof(c->file));
 	more = more && field(text, number, sizeof(number));
+	more = more && field(text, c->build, sizeof(c->build));
 	if (more)
-		field(text, c->build, sizeof(c->build));
+		field(text, c->line, sizeof(c->line));
 	c->offset = strtoull(number, NULL, 16);
 	*text += strcspn(*text, "\n");
 	*text += **text == '\n';
@@ -84,6 +86,13 @@ char *calls_frame(const struct call *c, char buf[CALLS_FRAME])
 	return buf;
 }
 
+const char *calls_line(const struct call *c)
+{
+	const char *base = strrchr(c->line, '/');
+
+	return base ? base + 1 : c->line;
+}
+
 /* Name of the system call by the kernel's function for it; NULL: it is none. */
 static const char *call_of(const char *frame)
 {
@@ -96,9 +105,15 @@ static const char *call_of(const char *frame)
 	return NULL;
 }
 
-/* Calls from the innermost outwards, up to main. Returns how many; *more: there are others. */
-static int read_calls(const char *text, const char *call, char frame[][CALLS_FRAME], bool *more)
+/* Calls from the innermost outwards, up to main, and the line of the first that has one. Returns
+ * how many; *more: there are others. */
+struct shown {
+	char frame[CALLS_FRAME], line[CALLS_LINE];
+};
+
+static int read_calls(const char *text, const char *call, struct shown *shown, bool *more)
 {
+	bool has_line = false;
 	struct call c;
 	int n = 0;
 
@@ -111,7 +126,9 @@ static int read_calls(const char *text, const char *call, char frame[][CALLS_FRA
 			*more = true;
 			break;
 		}
-		calls_frame(&c, frame[n++]);
+		calls_frame(&c, shown[n].frame);
+		strcpy(shown[n++].line, has_line ? "" : calls_line(&c));
+		has_line |= c.line[0];
 		if (!strcmp(c.name, "main"))
 			break;
 	}
@@ -120,7 +137,7 @@ static int read_calls(const char *text, const char *call, char frame[][CALLS_FRA
 
 char *calls_way(const struct asker_row *r, char buf[CALLS_WAY])
 {
-	char frame[CALLS_SHOWN][CALLS_FRAME];
+	struct shown shown[CALLS_SHOWN];
 	const char *call = NULL;
 	size_t len = 0;
 	bool more;
@@ -129,11 +146,15 @@ char *calls_way(const struct asker_row *r, char buf[CALLS_WAY])
 	buf[0] = 0;
 	for (int i = r->nframes; r->who.calls && i-- > 0 && !call;)
 		call = call_of(r->frame[i]);
-	n = read_calls(r->who.calls, call, frame, &more);
+	n = read_calls(r->who.calls, call, shown, &more);
 	if (more)
 		len = sprintf(buf, "...");
-	while (n-- > 0)
-		len += sprintf(buf + len, "%s%s", len ? " > " : "", frame[n]);
+	while (n-- > 0) {
+		const struct shown *s = &shown[n];
+
+		len += sprintf(buf + len, "%s%s%s%s%s", len ? " > " : "", s->frame,
+			       s->line[0] ? " (" : "", s->line, s->line[0] ? ")" : "");
+	}
 	if (call && len)
 		len += snprintf(buf + len, CALLS_WAY - len, " > %.64s()", call);
 	if (r->who.function && !(call && len && call_of(r->who.function)))

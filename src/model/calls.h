@@ -2,9 +2,10 @@
 /* The calls that led a thread's program to a request: its user stack, as one text. A line each, the
  * innermost first:
  *
- *   storm	/usr/bin/poke	1a2b	5f3c...  function, file, offset in the file and build id in
- * hex /usr/bin/poke	1a30	5f3c...          the function is not known ? callers of the one
- * before are not known
+ *	function TAB file TAB offset in the file, in hex TAB build id, in hex TAB line of code
+ *
+ * The function, the build id, and the line ("src/poke.c:84") with its TAB are there where they are
+ * known.
  *
  * A last line "?" says that the stack goes on, and nobody knows how. Programs choose names and
  * files: any bytes but a tabulator, a line feed and NUL, which calls_add() replaces.
@@ -17,17 +18,18 @@
 #include <stdint.h>
 #include "model/asker.h"
 
-/* Lines, and bytes with their NUL: a function's and a file's name, where longer ones are cut, and a
- * build id in hex, where 20 bytes are the most that is kept. */
+/* Lines, and bytes with their NUL: a function's and a file's name, where longer ones are cut, a
+ * build id in hex, where 20 bytes are the most that is kept, and a line of code. */
 #define CALLS_MOST  32
 #define CALLS_NAME  128
 #define CALLS_FILE  256
 #define CALLS_BUILD 41
-#define CALLS_TEXT  (CALLS_MOST * (CALLS_NAME + CALLS_FILE + 64))
+#define CALLS_LINE  160
+#define CALLS_TEXT  (CALLS_MOST * (CALLS_NAME + CALLS_FILE + CALLS_LINE + 64))
 
 struct call {
 	bool gap; /* callers are not known; all else is empty */
-	char name[CALLS_NAME], file[CALLS_FILE], build[CALLS_BUILD];
+	char name[CALLS_NAME], file[CALLS_FILE], build[CALLS_BUILD], line[CALLS_LINE];
 	uint64_t offset;
 };
 
@@ -41,12 +43,16 @@ bool calls_next(const char **text, struct call *c);
 #define CALLS_FRAME (CALLS_NAME + CALLS_FILE + 24)
 char *calls_frame(const struct call *c, char buf[CALLS_FRAME]);
 
-/* Writes the way to a request: "main > storm > membarrier() > membarrier_private_expedited", the
- * system call where the kernel's stack shows it, and the kernel's function behind the request. What
- * is beyond main and beyond the CALLS_SHOWN innermost calls is left out. Without calls the kernel's
- * function alone; "": nothing is known. Not escaped. Returns buf. */
+/* "poke.c:84", the line without its directory; "" where it is not known. Not escaped. */
+const char *calls_line(const struct call *c);
+
+/* Writes the way to a request: "main > storm (poke.c:84) > membarrier() >
+ * membarrier_private_expedited", the line of the innermost call that has one, the system call where
+ * the kernel's stack shows it, and the kernel's function behind the request. What is beyond main
+ * and beyond the CALLS_SHOWN innermost calls is left out. Without calls the kernel's function
+ * alone; "": nothing is known. Not escaped. Returns buf. */
 #define CALLS_SHOWN 6
-#define CALLS_WAY   ((CALLS_SHOWN + 2) * CALLS_FRAME)
+#define CALLS_WAY   ((CALLS_SHOWN + 2) * CALLS_FRAME + CALLS_LINE)
 char *calls_way(const struct asker_row *r, char buf[CALLS_WAY]);
 
 #endif

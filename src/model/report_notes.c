@@ -90,15 +90,16 @@ static void note_command(const char *what, const char *command, FILE *out)
  */
 static void note_calls(const struct asker_row *r, FILE *out)
 {
-	char frame[CALLS_FRAME], text[CALLS_FRAME + CALLS_FILE + 4];
+	char frame[CALLS_FRAME], text[CALLS_FRAME + CALLS_FILE + CALLS_LINE + 8];
 	const char *calls = r->who.calls;
 	struct call c;
 
 	if (r->who.user && !(calls && *calls))
 		fputs("    its program's calls are not known\n", out);
 	for (int n = 0; n < CALLS_MOST && calls_next(&calls, &c); n++) {
-		snprintf(text, sizeof(text), "%s%s%s%s", calls_frame(&c, frame),
-			 c.name[0] ? " (" : "", c.name[0] ? c.file : "", c.name[0] ? ")" : "");
+		snprintf(text, sizeof(text), "%s%s%s%s%s%s", calls_frame(&c, frame),
+			 c.line[0] ? " at " : "", c.line, c.name[0] ? " (" : "",
+			 c.name[0] ? c.file : "", c.name[0] ? ")" : "");
 		if (c.gap)
 			strcpy(text, "callers that are not known");
 		note_name("    ", text, SIZE_MAX, out);

@@ -163,6 +163,8 @@ static void write_calls(struct json *j, const char *calls)
 			json_u64(j, "offset", c.offset);
 		if (c.build[0])
 			json_string(j, "build_id", c.build);
+		if (c.line[0])
+			json_string(j, "line", c.line);
 		json_end(j);
 	}
 	json_end(j);

@@ -192,7 +192,7 @@ static void callers(struct scene *s, int32_t queued, int32_t woken)
 	s->user[queued] = 1;
 	s->calls[1] =
 		"madvise\t/usr/lib/libc.so.6\t11b3f7\t6196744a316dbd57c0fc8968df1680aac482cec4\n"
-		"release\t/srv/Zq-feed/lib.so\t1a2b\tabcdef01\n"
+		"release\t/srv/Zq-feed/lib.so\t1a2b\tabcdef01\t/srv/Zq-feed/src/lib.c:31\n"
 		"\t/srv/Zq-feed/lib.so\t1c00\tabcdef01\n"
 		"main\t/usr/bin/python3\t9a0\t0123456789\n"
 		"\t/usr/lib/libc.so.6\t271ca\t6196744a316dbd57c0fc8968df1680aac482cec4\n?\n";

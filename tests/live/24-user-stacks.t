@@ -5,6 +5,7 @@ like; what cannot be known is said to be unknown. Only requests in the midst of 
 the program asks before it opens and behind it.
 """
 import contextlib
+import glob
 import json
 import os
 import pathlib
@@ -20,9 +21,10 @@ from lib import culprit, done, is_, ok, skip, sources
 lib.need_bpf()
 cpu = lib.pick_target()
 place = tempfile.mkdtemp()
-PLAIN, STRIPPED, BARE, VARYING, MANY, MADE = (
+PLAIN, STRIPPED, BARE, VARYING, MANY, MADE, MANGLED = (
     lib.helper(f"callers{kind}")
-    for kind in ("", "_stripped", "_bare", "_varying", "_many", "_made"))
+    for kind in ("", "_stripped", "_bare", "_varying", "_many", "_made", "_mangled"))
+BUILT_WITH = json.loads(culprit("version", "--features", "-f", "json").out)["libraries"]
 
 
 @contextlib.contextmanager
@@ -77,6 +79,32 @@ plain = measured([PLAIN])
 are_right(plain, "with frame pointers: each request is by the function that made it")
 ok(all(o["user_stack"][1]["file"] == os.path.realpath(PLAIN) for o in plain),
    "its file is named", plain)
+
+
+# ---- source ----
+
+def lines_of(*texts):
+    """Numbers of the lines of the programs' source that have one of the texts."""
+    with open(os.path.join(os.path.dirname(__file__), "callers.c"), encoding="utf-8") as f:
+        return [n for n, line in enumerate(f, 1) if any(text in line for text in texts)]
+
+
+NAME = "with debug information: each call has its line"
+if "libdw" not in BUILT_WITH or not glob.glob("/usr/lib/*/libdw.so.1"):
+    skip(NAME, "libdw is not there, or culprit was built without")
+else:
+    in_often, in_seldom = lines_of("volatile long woken = ask();")
+    lines = {(f["function"], f["line"].rpartition("/")[2]) for o in plain for f in o["user_stack"]
+             if f["function"] in ("often", "seldom")}
+    is_(lines, {("often", f"callers.c:{in_often}"), ("seldom", f"callers.c:{in_seldom}")}, NAME)
+
+NAME = "names of C++ and Rust are those of the source"
+if "libiberty" not in BUILT_WITH:
+    skip(NAME, "culprit was built without libiberty")
+else:
+    found = measured([MANGLED])
+    is_({n for o in found for n in names(o)[2:3]}, {"app::Engine::often", "app::engine::seldom"},
+        NAME)
 
 
 def places(found):
@@ -209,7 +237,7 @@ with asking(costly(os.path.join(place, "costly\x1b"))) as bad, asking(PLAIN) as 
     report, err = said(1)
 found, honest = origins(report, bad), origins(report, pid)
 NAME, SAID = "others have theirs all the same", f"no functions of {place}/costly\\x1b: reading it "
-if "a busy machine" in err or not found or not honest:
+if "a busy machine" in err or "took ten seconds" in err or not found or not honest:
     lib.not_judged("a file that takes too long", f"there was not enough time: {err}")
     lib.not_judged(NAME, "likewise")
 else:

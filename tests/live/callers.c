@@ -3,7 +3,8 @@
  * the same make: main > often > ask > syscall three times, then main > seldom > ask > syscall once.
  * main stays on one other CPU. Ends with its parent. MANY: by as many ways as 15 calls of two
  * functions can make, each in its turn. MADE: main calls by code that it has made, and
- * tells its name as perf reads it, in /tmp/perf-PID.map. */
+ * tells its name as perf reads it, in /tmp/perf-PID.map. MANGLED: often and seldom have other
+ * names. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -63,6 +64,11 @@ APART static long ask(void)
 
 	return woken;
 }
+#endif
+
+#ifdef MANGLED /* as a C++ and a Rust compiler call them */
+static long often(void) __asm__("_ZN3app6Engine5oftenEv");
+static long seldom(void) __asm__("_RNvNtCsbmNqQUJIY6D_3app6engine6seldom");
 #endif
 
 APART static long often(void)

@@ -39,6 +39,12 @@ static void test_way(void **state)
 	check_way("membarrier_private",
 		  "membarrier\tlibc\t1\t\nstorm\tpoke\t2\t\nmain\tpoke\t3\t\n\tlibc\t4\t\n?\n",
 		  "main > storm > membarrier() > membarrier_private");
+	/* the line of the innermost call that has one, without its directory */
+	check_way("membarrier_private",
+		  "membarrier\tlibc\t1\t\nstorm\tpoke\t2\t\ta/b.c:7\nmain\tpoke\t3\t\tc.c:9\n",
+		  "main > storm (b.c:7) > membarrier() > membarrier_private");
+	check_way("f", "\tx\t1\t\nmain\tx\t3\tff\tc.c:9\n",
+		  "main (c.c:9) > x+0x1 > membarrier() > f");
 	check_way("__x64_sys_membarrier", "syscall\tlibc\t1\t\nmain\tpoke\t3\t\n",
 		  "main > syscall > membarrier()");
 	check_way("f", "syscall\t/lib/libc.so.6\t1\t\n?\n", "? > syscall > membarrier() > f");
@@ -63,28 +69,34 @@ static void same(const struct call *a, const struct call *b)
 	assert_string_equal(a->name, b->name);
 	assert_string_equal(a->file, b->file);
 	assert_string_equal(a->build, b->build);
+	assert_string_equal(a->line, b->line);
 	assert_int_equal(a->offset, b->offset);
 }
 
 /* A line is read as it was written; what divides fields and lines is in none. */
 static void test_lines(void **state)
 {
-	static const struct call call[] = {
-		{.name = "f", .file = "/a b/c", .offset = 0xfedcba9876543210, .build = "00ff"},
-		{.gap = true},
-		{.offset = 5},
-		{.name = "<\x1b\xff>", .file = "x"}};
-	static const struct call strange = {.name = "a\tb\nc", .file = "\n\t", .build = "\t"};
+	static const struct call call[] = {{.name = "f",
+					    .file = "/a b/c",
+					    .offset = 0xfedcba9876543210,
+					    .build = "00ff",
+					    .line = "/c d/e.c:1"},
+					   {.name = "g", .file = "h", .line = "i:2"},
+					   {.gap = true},
+					   {.offset = 5},
+					   {.name = "<\x1b\xff>", .file = "x"}};
+	static const struct call strange = {
+		.name = "a\tb\nc", .file = "\n\t", .build = "\t", .line = "\t\n"};
 	static char text[CALLS_TEXT];
 	const char *at = text;
 	struct call c;
 	size_t len = 0;
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++)
 		len = calls_add(text, len, &call[i]);
 	assert_int_equal(len, strlen(text));
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
 		assert_true(calls_next(&at, &c));
 		same(&c, &call[i]);
 	}
@@ -109,6 +121,7 @@ static void test_long(void **state)
 	memset(c.name, 'n', sizeof(c.name) - 1);
 	memset(c.file, 'f', sizeof(c.file) - 1);
 	memset(c.build, 'b', sizeof(c.build) - 1);
+	memset(c.line, 'l', sizeof(c.line) - 1);
 	for (int i = 0; i < CALLS_MOST; i++) {
 		size_t before = len;
 

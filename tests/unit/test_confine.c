@@ -27,7 +27,7 @@
 #define SYS_fork_or_none SYS_clone
 #endif
 
-static const int few[] = {SYS_write, SYS_exit_group, -1};
+static const int few[] = {SYS_write, SYS_exit_group, SYS_getuid | CONFINE_FAILS, -1};
 static int out;
 
 static void tell(int number)
@@ -68,7 +68,8 @@ static void make_known(void)
 {
 	if (confine_calls(few, tell))
 		_exit(NOT_HERE);
-	tell(4711);
+	errno = 0;
+	tell(syscall(SYS_getuid) == -1 && errno == EPERM ? 4711 : 4710);
 }
 
 static void make_unknown(void)
