@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/elf_state.h"
+#include "base/rows.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -223,16 +224,8 @@ static void sort(struct elf *e)
 
 const char *elf_name(const struct elf *e, uint64_t address)
 {
-	uint32_t low = 0, high = e->symbols;
+	uint32_t low = rows_up_to(e->symbol, e->symbols, sizeof(*e->symbol), address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (e->symbol[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (uint32_t i = low; i && low - i < LOOK_BACK; i--)
 		if (address - e->symbol[i - 1].address < e->symbol[i - 1].bytes)
 			return e->symbol[i - 1].name;

@@ -12,7 +12,7 @@ struct elf_segment {
 };
 
 struct elf_symbol {
-	uint64_t address, bytes;
+	uint64_t address, bytes; /* rows_up_to() */
 	const char *name;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/perf_map.h"
+#include "base/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 #define LOOK_BACK 64   /* functions that begin before an address, and may hold it */
 
 struct function {
-	uint64_t address, bytes;
-	uint32_t name; /* offset in the names */
+	uint64_t address, bytes; /* rows_up_to() */
+	uint32_t name;           /* offset in the names */
 	uint32_t line;
 };
 
@@ -144,7 +145,7 @@ static bool holds(const struct function *f, uint64_t address)
 const char *perf_map_name(struct perf_map *m, uint64_t address)
 {
 	const struct function *last = NULL;
-	uint32_t low = 0, high;
+	uint32_t low;
 
 	if (m->functions - m->sorted > TAIL_MOST) {
 		qsort(m->function, m->functions, sizeof(*m->function), by_address);
@@ -153,15 +154,7 @@ const char *perf_map_name(struct perf_map *m, uint64_t address)
 	for (uint32_t i = m->functions; i > m->sorted; i--)
 		if (holds(&m->function[i - 1], address))
 			return m->names + m->function[i - 1].name;
-	high = m->sorted;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (m->function[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = rows_up_to(m->function, m->sorted, sizeof(*m->function), address);
 	for (uint32_t i = low; i && low - i < LOOK_BACK; i--)
 		if (holds(&m->function[i - 1], address) &&
 		    (!last || m->function[i - 1].line > last->line))
