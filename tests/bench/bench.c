@@ -17,6 +17,7 @@
 #include "collect/sampler.h"
 #include "collect/counter.h"
 #include "bench.skel.h"
+#include "count.h"
 #include "fleet.h"
 #include "pair.h"
 #include "recording.h"
@@ -264,6 +265,10 @@ int main(int argc, char **argv)
 				       argc > 5 ? atoi(argv[5]) : RECORDING_THREADS)
 			       ? 1
 			       : 0;
+	if (argc > 3 && !strcmp(argv[1], "count"))
+		return bench_count(cpu, argv + 3, argc - 3) ? 1 : 0;
+	if (argc > 2 && !strcmp(argv[1], "memory"))
+		return bench_memory(strtoull(argv[2], NULL, 10)) ? 1 : 0;
 	if (argc > 6 && !strcmp(argv[1], "fleet"))
 		return bench_fleet(argv[2],
 				   &(struct fleet_size){.hosts = strtoul(argv[3], NULL, 10),

@@ -7,11 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../world/scene.h"
+#include "cmd/memory.h"
+#include "recording/blackbox.h"
 
-#define BATCH 50     /* gaps of one CPU before the next one's, as a reader of rings finds them */
-#define AHEAD 500000 /* records on their way at most: 4 MB of the queue's 16 */
+#define BATCH     50 /* gaps of one CPU before the next one's, as a reader of rings finds them */
+#define LAST_NS   10000000000ULL
+#define BOX_BYTES (64 << 20)
+#define AHEAD     500000 /* records on their way at most: 4 MB of the queue's 16 */
 
 static const char *const workers[] = {"vmstat_update", "lru_add_drain_per_cpu",
 				      "blk_mq_run_work_fn", "wb_workfn", "flush_to_ldisc"};
@@ -123,7 +128,8 @@ static void wait_for_writer(const struct recorder *r)
 	} while (recorder_stats(r).raw_bytes != before);
 }
 
-static void begin(struct making *m, const char *path)
+/* box: hears all; NULL: none. */
+static void begin(struct making *m, const char *path, struct blackbox *box)
 {
 	unsigned cpus[RECORDING_CPUS];
 	struct scene *s = &m->scene;
@@ -144,7 +150,69 @@ static void begin(struct making *m, const char *path)
 		m->queued[i] = scene_stack(s, queue, 4);
 		m->woken[i] = scene_stack(s, wake, 4);
 	}
+	if (box && blackbox_prepare(box, &s->view))
+		exit(1);
+	s->also = box ? blackbox_tap(box) : NULL;
 	scene_begin(s, path);
+	if (box)
+		blackbox_begin(box, &s->view);
+}
+
+/* ---- memory ---- */
+
+static long rss_kb(void)
+{
+	long pages = -1;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f || fscanf(f, "%*s %ld", &pages) != 1)
+		pages = -1;
+	if (f)
+		fclose(f);
+	return pages < 0 ? -1 : pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Cuts a slice where it is due, by the made clock of the CPU that is behind all others. */
+static void cut_slice(struct making *m, struct blackbox *box, uint64_t *due)
+{
+	uint64_t at = m->at[0];
+
+	for (uint32_t i = 1; i < m->cpus; i++)
+		at = m->at[i] < at ? m->at[i] : at;
+	if (at < *due)
+		return;
+	*due = at + blackbox_slice_ns(box);
+	for (uint32_t i = 0; i < m->cpus; i++)
+		m->scene.view.cpu[i].observed_ns = at;
+	blackbox_slice(box, &m->scene.view, WORLD_STARTED + at);
+}
+
+int bench_memory(uint64_t records)
+{
+	struct making *m = calloc(1, sizeof(*m));
+	struct blackbox *box;
+	uint64_t due = 0;
+	long kb = 0;
+
+	memory_returns();
+	box = m ? blackbox_new(LAST_NS, BOX_BYTES, NULL) : NULL;
+	if (!box)
+		return -1;
+	m->cpus = 2;
+	m->threads = RECORDING_THREADS;
+	begin(m, NULL, box);
+	for (uint32_t cpu = 0; m->records < records; cpu = (cpu + 1) % m->cpus) {
+		for (int i = 0; i < BATCH; i++)
+			make_gap(m, cpu);
+		cut_slice(m, box, &due);
+		if (!kb && m->records >= records / 100)
+			kb = rss_kb();
+	}
+	printf("memory: flight recorder, made records\t%ld\tkB\tmore after %.0e than after %.0e "
+	       "(%ld kB): to be at most 1024; %lu kB of it are the last %.0f s\n",
+	       rss_kb() - kb, (double)records, records / 100.0, kb,
+	       (unsigned long)(blackbox_bytes(box) / 1024), LAST_NS / 1e9);
+	return 0;
 }
 
 int bench_recording(const char *path, uint64_t records, uint32_t cpus, uint32_t threads)
@@ -158,7 +226,7 @@ int bench_recording(const char *path, uint64_t records, uint32_t cpus, uint32_t 
 	n = &m->scene.stats;
 	m->cpus = cpus;
 	m->threads = threads;
-	begin(m, path);
+	begin(m, path, NULL);
 	for (uint32_t cpu = 0; m->records < records; cpu = (cpu + 1) % cpus) {
 		for (int i = 0; i < BATCH; i++)
 			make_gap(m, cpu);

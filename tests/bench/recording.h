@@ -14,4 +14,8 @@
  * prints their cost as rows of the table. 0 or -1, said. */
 int bench_recording(const char *path, uint64_t records, uint32_t cpus, uint32_t threads);
 
+/* Keeps the last 10 s of as many made records as a flight recorder does, and prints how much memory
+ * this process has when there have been a hundredth of them, and all. 0 or -1. */
+int bench_memory(uint64_t records);
+
 #endif

@@ -4,12 +4,15 @@
 #include "turns.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define SPINS 1000 /* additions a turn */
@@ -25,6 +28,14 @@ static void call(volatile uint64_t *turns)
 {
 	for (;; ++*turns)
 		syscall(SYS_getppid);
+}
+
+static int interrupt(void)
+{
+	const struct itimerspec each = {{0, 1000000}, {0, 1000000}};
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+	return timer < 0 ? -1 : timerfd_settime(timer, 0, &each, NULL);
 }
 
 /* Sends a byte to a child on the same CPU and back: two switches. */
@@ -46,6 +57,25 @@ static int exchange(volatile uint64_t *turns)
 	return -1;
 }
 
+static void *yield(void *turns)
+{
+	for (;; ++*(volatile uint64_t *)turns)
+		sched_yield();
+	return NULL;
+}
+
+/* Two threads that leave the CPU to each other: one switch a turn. */
+static int give_way(volatile uint64_t *turns)
+{
+	uint64_t others = 0;
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, yield, &others))
+		return -1;
+	yield((void *)turns);
+	return -1;
+}
+
 int bench_turns(const char *mode, const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -56,9 +86,9 @@ int bench_turns(const char *mode, const char *path)
 	turns = mmap(NULL, sizeof(*turns), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (turns == MAP_FAILED)
 		return -1;
-	if (!strcmp(mode, "spinning"))
+	if (!strcmp(mode, "spinning") || (!strcmp(mode, "interrupted") && !interrupt()))
 		spin(turns);
 	if (!strcmp(mode, "syscalls"))
 		call(turns);
-	return exchange(turns);
+	return strcmp(mode, "yields") ? exchange(turns) : give_way(turns);
 }
