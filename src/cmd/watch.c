@@ -25,6 +25,7 @@ struct options {
 	struct watched threads;
 	struct flight_options last;
 	struct textfile_options textfile;
+	struct cpus later; /* may come online meanwhile, and are watched then */
 	bool sums;
 };
 
@@ -132,6 +133,22 @@ static int check_sums(const struct options *o)
 	return 0;
 }
 
+/* All CPUs where the threads may run. */
+static void choose_cpus(struct options *o, const struct host *host)
+{
+	struct cpus *cpus = &o->command.measure.cpus, possible;
+
+	host_possible(&possible);
+	if (watch_threads_may_come(&o->threads))
+		*cpus = possible;
+	else
+		watch_threads_cpus(&o->threads, cpus);
+	o->later = *cpus;
+	cpus_and(&o->later, &possible);
+	cpus_sub(&o->later, &host->online);
+	cpus_and(cpus, &host->online);
+}
+
 static int check(struct options *o, const struct host *host)
 {
 	struct measure *m = &o->command.measure;
@@ -158,11 +175,8 @@ static int check(struct options *o, const struct host *host)
 		return -1;
 	if (watch_threads_check(&o->threads))
 		return -1;
-	if (cpus_empty(&m->cpus) && watch_threads_may_come(&o->threads))
-		m->cpus = host->online;
-	else if (cpus_empty(&m->cpus))
-		watch_threads_cpus(&o->threads, &m->cpus);
-	cpus_and(&m->cpus, &host->online);
+	if (cpus_empty(&m->cpus))
+		choose_cpus(o, host);
 	if (cpus_empty(&m->housekeeping)) {
 		facts_layout(&layout, NULL); /* a file that cannot be read does not count */
 		place_choose(&layout, &host->online, &m->cpus, &m->housekeeping);
@@ -207,6 +221,7 @@ static int run(struct options *o, struct view *v)
 	struct watch_options wo = {.threads = o->threads,
 				   .pid = watch_threads_process(&o->threads),
 				   .cpus = c->measure.cpus,
+				   .later = o->later,
 				   .housekeeping = c->measure.housekeeping,
 				   .threshold_ns = c->measure.threshold_ns,
 				   .by = c->measure.by,

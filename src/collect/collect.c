@@ -92,7 +92,7 @@ static void count_all(struct collect *c)
 		c->view->run.recursion_misses =
 			probes_recursion_misses(c->probes) - c->misses_before;
 	for (uint32_t i = 0; i < c->ntargets; i++)
-		raise_to(&c->view->run.duration_ns, c->view->cpu[i].observed_ns);
+		raise_to(&c->view->run.duration_ns, cpu_window_ns(&c->view->cpu[i]));
 }
 
 static struct intervals *intervals(void *run, uint32_t index)
@@ -131,10 +131,10 @@ static bool poll(void *run)
 		read_steal(c);
 		stay_off(&c->view->run);
 		for (uint32_t i = 0; i < c->ntargets; i++)
-			window_note_return(c, i);
+			window_follow(c, i);
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++)
-		live += c->target[i].live;
+		live += c->target[i].live || window_may_return(c, i);
 	return live;
 }
 

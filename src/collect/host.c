@@ -74,6 +74,13 @@ void host_online(struct cpus *online)
 		memset(online, 0xff, sizeof(*online));
 }
 
+void host_possible(struct cpus *possible)
+{
+	read_cpus(CPU_DIR "possible", possible);
+	if (cpus_empty(possible))
+		host_online(possible);
+}
+
 void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t len)
 {
 	struct cpus gone = *wanted, online;

@@ -20,6 +20,8 @@ void host_reachable(struct cpus *set);
 
 /* The CPUs that are online now; all where nobody knows. */
 void host_online(struct cpus *online);
+/* The CPUs that may ever be online; where nobody knows, those that are. */
+void host_possible(struct cpus *possible);
 /* False also for a CPU that is about to go offline: the kernel moves its threads away first. */
 bool host_is_online(unsigned cpu);
 /* Writes to text, unless it says something already, which of these CPUs are offline now, after so

@@ -4,11 +4,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/say.h"
 #include "base/units.h"
@@ -28,29 +25,17 @@
 
 struct probes {
 	struct culprit_bpf *skel;
-	struct cpus targets;
+	struct cpus targets, later; /* later: those that have not come yet */
+	struct cpus may_come;
 	struct states states;
 	struct wanted wanted; /* set while loading */
-	struct sum *sums;     /* SUM_ROWS for each target; NULL: none */
 	struct bpf_link *link[PROBES_MAX];
 	uint32_t nlinks;
 	char *missing[PROBES_MAX + 1];
 	uint32_t nmissing;
-	bool exits;    /* see probes_exits() */
-	char why[256]; /* libbpf's last complaint */
+	bool exits; /* see probes_exits() */
+	char why[PROGRAMS_WHY];
 };
-
-/* libbpf prints many lines. The first warning is the cause, and becomes part of our one line. */
-static struct probes *complaining;
-
-static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	if (level != LIBBPF_WARN || !complaining || complaining->why[0])
-		return 0;
-	vsnprintf(complaining->why, sizeof(complaining->why), fmt, args);
-	complaining->why[strcspn(complaining->why, "\n")] = 0;
-	return 0;
-}
 
 static void miss(struct probes *p, const char *name)
 {
@@ -154,6 +139,13 @@ static int use_memory(struct probes *p)
 		       : 0;
 }
 
+static uint32_t sum_places(const struct probes *p)
+{
+	uint32_t later = cpus_count(&p->may_come);
+
+	return cpus_count(&p->targets) + (later < LATER_SUMS ? later : LATER_SUMS);
+}
+
 /* Sums take a table for each target, and no notes of askers. True: failed; errno is set. */
 static bool use_sums(struct probes *p)
 {
@@ -164,7 +156,7 @@ static bool use_sums(struct probes *p)
 	p->skel->rodata->summing = sums;
 	if (!sums)
 		return bpf_map__set_autocreate(table, false);
-	return bpf_map__set_max_entries(table, SUM_ROWS * cpus_count(&p->targets)) ||
+	return bpf_map__set_max_entries(table, SUM_ROWS * sum_places(p)) ||
 	       bpf_map__set_autocreate(p->skel->maps.asker_notes, asked) ||
 	       bpf_map__set_autocreate(p->skel->maps.asker_stacks, asked) ||
 	       bpf_map__set_autocreate(p->skel->maps.asker_ways, asked);
@@ -173,19 +165,10 @@ static bool use_sums(struct probes *p)
 /* 0 or -errno. */
 static int map_sums(struct probes *p)
 {
-	uint32_t n = cpus_count(&p->targets);
-	void *map;
-
-	if (!p->skel->rodata->summing)
-		return 0;
-	map = mmap(NULL, n * SUM_ROWS * sizeof(struct sum), PROT_READ, MAP_SHARED,
-		   bpf_map__fd(p->skel->maps.cpu_sums), 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	p->sums = map;
-	for (uint32_t i = 0; i < n; i++)
-		states_at(&p->states, i)->own.sums.base = i * SUM_ROWS;
-	return 0;
+	return p->skel->rodata->summing
+		       ? states_map_sums(&p->states, bpf_map__fd(p->skel->maps.cpu_sums),
+					 sum_places(p))
+		       : 0;
 }
 
 static void choose_threads(struct probes *p, const struct kernel *k)
@@ -221,6 +204,8 @@ static int load_for(struct probes *p, const struct kernel *k)
 		return -errno;
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
+	for (int cpu = cpus_next(&p->may_come, 0); cpu >= 0; cpu = cpus_next(&p->may_come, cpu + 1))
+		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
 	p->skel->rodata->sampler_sleeps = p->wanted.sleeper == SLEEPER_THREAD;
 	bpf_map__set_autocreate(p->skel->maps.tickers, p->wanted.sleeper == SLEEPER_KERNEL);
 	bpf_map__set_max_entries(p->skel->maps.tickers, slot);
@@ -231,7 +216,6 @@ static int load_for(struct probes *p, const struct kernel *k)
 	find_irq_vectors(p);
 	p->skel->rodata->owners_in = owners_hierarchy()->in;
 	p->skel->rodata->owners_hierarchy = owners_hierarchy()->id;
-	p->why[0] = 0;
 	err = culprit_bpf__load(p->skel);
 	return err ? err : map_sums(p);
 }
@@ -251,7 +235,8 @@ static int load(struct probes *p)
 	return err ? program_complain(err, &p->wanted, p->why) : 0;
 }
 
-struct probes *probes_new(const struct cpus *targets, enum probes_for what)
+struct probes *probes_new(const struct cpus *targets, const struct cpus *later,
+			  enum probes_for what)
 {
 	struct probes *p = calloc(1, sizeof(*p));
 	int err;
@@ -261,8 +246,10 @@ struct probes *probes_new(const struct cpus *targets, enum probes_for what)
 		return NULL;
 	}
 	p->targets = *targets;
+	if (later)
+		p->later = p->may_come = *later;
 	p->wanted.user = what == PROBES_FOR_USERS;
-	err = states_make(&p->states, targets, what != PROBES_FOR_SUMS);
+	err = states_make(&p->states, targets, &p->may_come, what != PROBES_FOR_SUMS);
 	if (!err)
 		return p;
 	complain("cannot share memory with the probes: %s; --no-trace measures without them",
@@ -274,8 +261,7 @@ struct probes *probes_new(const struct cpus *targets, enum probes_for what)
 int probes_load(struct probes *p, bool osnoise, enum sleeper sleeper, const struct watched *watched)
 {
 	p->wanted = (struct wanted){osnoise, sleeper, watched, p->wanted.user};
-	complaining = p;
-	libbpf_set_print(keep_first_warning);
+	programs_listen(p->why);
 	return load(p);
 }
 
@@ -285,13 +271,11 @@ void probes_close(struct probes *p)
 		return;
 	for (uint32_t i = 0; i < p->nlinks; i++)
 		bpf_link__destroy(p->link[i]);
-	if (p->sums)
-		munmap(p->sums, cpus_count(&p->targets) * SUM_ROWS * sizeof(struct sum));
 	states_end(&p->states);
 	culprit_bpf__destroy(p->skel);
 	for (uint32_t i = 0; i < p->nmissing; i++)
 		free(p->missing[i]);
-	complaining = NULL;
+	programs_listen(NULL);
 	free(p);
 }
 
@@ -356,6 +340,19 @@ struct cpu_state *probes_state(struct probes *p, uint32_t index)
 	return states_at(&p->states, index);
 }
 
+int probes_come(struct probes *p, unsigned cpu, uint32_t *index)
+{
+	uint32_t n = cpus_count(&p->targets);
+
+	if (!cpus_has(&p->later, cpu))
+		return -ENOENT;
+	for (int c = cpus_next(&p->may_come, 0); c != (int)cpu; c = cpus_next(&p->may_come, c + 1))
+		n++;
+	*index = n;
+	cpus_del(&p->later, cpu);
+	return states_come(&p->states, n, cpu);
+}
+
 int probes_lend(struct probes *p, uint32_t index, bool on)
 {
 	return states_lend(&p->states, index, on);
@@ -363,7 +360,7 @@ int probes_lend(struct probes *p, uint32_t index, bool on)
 
 const struct sum *probes_sums(const struct probes *p, uint32_t index)
 {
-	return p->sums + index * SUM_ROWS;
+	return p->states.sums + states_at(&p->states, index)->own.sums.base;
 }
 
 void probes_not_observed(const struct probes *p, struct view *v)

@@ -28,10 +28,19 @@ struct watched {
 };
 
 /* Makes the memory that probes share with readers and samplers: a cpu_state for each target, in
- * ascending order of CPU. Sums alone need no rings; user stacks are taken of who asks elsewhere.
- * Loads nothing yet. NULL with the reason said. */
+ * ascending order of CPU. later: more targets, behind these, which probes_come() begins with when
+ * they come online; NULL: none. Sums alone need no rings; user stacks are taken of who asks
+ * elsewhere. Loads nothing yet. NULL with the reason said. */
 enum probes_for { PROBES_FOR_SUMS, PROBES_FOR_RECORDS, PROBES_FOR_USERS };
-struct probes *probes_new(const struct cpus *targets, enum probes_for what);
+struct probes *probes_new(const struct cpus *targets, const struct cpus *later,
+			  enum probes_for what);
+
+/* Sums have room for so many of the targets that come later. */
+#define LATER_SUMS 8
+
+/* Begins with a target that has come online. *index: which it is among all. 0; -ENOENT: it is none
+ * that may come, or has come before; another -errno; -ENOSPC: LATER_SUMS have come. */
+int probes_come(struct probes *p, unsigned cpu, uint32_t *index);
 
 /* Loads the programs for which this kernel has tracepoints; attaches nothing yet. osnoise: also the
  * events of the kernel's osnoise tracer. sleeper: of a thread also what wakes it, into

@@ -3,6 +3,8 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/say.h"
@@ -21,6 +23,25 @@ static bool is_for_records(const char *name)
 		if (!strcmp(names[i], name))
 			return true;
 	return false;
+}
+
+static char *complaint; /* libbpf's listener gets no context */
+
+static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	if (level != LIBBPF_WARN || !complaint || complaint[0])
+		return 0;
+	vsnprintf(complaint, PROGRAMS_WHY, fmt, args);
+	complaint[strcspn(complaint, "\n")] = 0;
+	return 0;
+}
+
+void programs_listen(char why[PROGRAMS_WHY])
+{
+	if (why)
+		why[0] = 0;
+	complaint = why;
+	libbpf_set_print(keep_first_warning);
 }
 
 bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,

@@ -24,6 +24,11 @@ bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,
 bool programs_tell_exits(const struct bpf_program *exit, const struct bpf_program *entry,
 			 const struct wanted *p, int at[EXIT_FIELDS]);
 
+/* Keeps the first complaint of libbpf's from now on, which prints many lines: it is the cause, and
+ * becomes part of our one line. NULL: keeps none. */
+#define PROGRAMS_WHY 256
+void programs_listen(char why[PROGRAMS_WHY]);
+
 /* See probes_recursion_misses(). */
 uint64_t programs_misses(const struct bpf_object *object);
 

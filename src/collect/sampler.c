@@ -57,6 +57,20 @@ static void __attribute__((noreturn)) give_up(struct sampler_shm *l, int err, co
 	await_end();
 }
 
+#define AWAY_NAP_NS 50000000
+
+/* Waits for its CPU to come back, which culprit's process notices; not where others measure. */
+static void wait_for_cpu(struct sampler_shm *l, const struct sampler_options *o)
+{
+	if (!l->moved || o->workload || o->roams)
+		await_end();
+	cpus_run_on(o->housekeeping);
+	while (atomic_load(&l->phase) != SAMPLER_MEASURE)
+		nanosleep(&(struct timespec){0, AWAY_NAP_NS}, NULL);
+	l->earlier_ticks += l->end - l->start;
+	l->moved = false;
+}
+
 /* Waits for culprit's process. Sleeps: nothing is measured yet, and a spinning FIFO sampler would
  * shut out the attach. */
 static void wait_for(struct sampler_shm *l, int phase)
@@ -249,6 +263,23 @@ static void miss_window(struct spin *s)
 	window_closes(s);
 }
 
+static void measure(struct spin *s, struct work *w, const struct sampler_options *o, int smi_event)
+{
+	struct sampler_shm *l = s->shm;
+	int err = o->roams ? 0 : cpus_run_on_one(o->cpu);
+	uint64_t smi_before;
+
+	wait_for_begin(l, w->sleeps);
+	smi_before = smi_read(smi_event, &l->smi_known);
+	if (err || !is_in_place(o)) /* the CPU went offline at the barrier */
+		miss_window(s);
+	else if (w->workload)
+		run_workload(w);
+	else
+		spin_window(s);
+	l->smi_count = smi_read(smi_event, &l->smi_known) - smi_before;
+}
+
 static void __attribute__((noreturn)) sampler_main(const struct sampler_options *o)
 {
 	struct sampler_shm *l = o->shm;
@@ -268,7 +299,6 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 			 .cpu = o->cpu,
 			 .roams = o->roams,
 			 .sleeps = o->policy == SCHED_DEADLINE};
-	uint64_t smi_before;
 	int smi_event, err;
 
 	l->tid = syscall(SYS_gettid);
@@ -297,18 +327,11 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 	confine(l, o->workload);
 	atomic_store(&l->phase, SAMPLER_LEARNED);
 	wait_for(l, SAMPLER_MEASURE);
-	err = o->roams ? 0 : cpus_run_on_one(o->cpu);
-	wait_for_begin(l, w.sleeps);
-	smi_before = smi_read(smi_event, &l->smi_known);
-	if (err || !is_in_place(o)) /* the CPU went offline at the barrier */
-		miss_window(&s);
-	else if (w.workload)
-		run_workload(&w);
-	else
-		spin_window(&s);
-	l->smi_count = smi_read(smi_event, &l->smi_known) - smi_before;
-	atomic_store(&l->phase, SAMPLER_DONE);
-	await_end();
+	for (;; l->smi_known = false) { /* the event has ended with the CPU */
+		measure(&s, &w, o, smi_event);
+		atomic_store(&l->phase, SAMPLER_DONE);
+		wait_for_cpu(l, o);
+	}
 }
 
 static void *sampler_thread(void *options)

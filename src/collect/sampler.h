@@ -49,8 +49,10 @@ enum sampler_phase {
 	SAMPLER_LEARN,   /* culprit: measure the edges, and what a workload needs */
 	SAMPLER_LEARNED, /* sampler: waits for MEASURE; the shared memory holds the results */
 	SAMPLER_MEASURE, /* culprit: spin */
-	SAMPLER_DONE,    /* sampler: has stopped; the window's end is in the shared memory */
-	SAMPLER_FAILED,  /* sampler: failed; `error` and `what` say why */
+	/* sampler: has stopped; the window's end is in the shared memory. Where its CPU went
+	 * offline it waits for MEASURE, to go on */
+	SAMPLER_DONE,
+	SAMPLER_FAILED, /* sampler: failed; `error` and `what` say why */
 };
 
 struct shm_hiccup {
@@ -100,9 +102,10 @@ struct sampler_shm {
 	bool moved;      /* the kernel took the sampler to another CPU: the window ended there */
 	/* Gaps below the threshold: how many, and how long together. */
 	uint64_t short_count, short_ticks;
-	uint64_t away_ticks; /* hiccups and bookkeeping: the rest of the window is loops */
-	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them */
-	uint64_t loop_min;   /* shortest loop, ticks */
+	uint64_t away_ticks;    /* hiccups and bookkeeping: the rest of the window is loops */
+	uint64_t earlier_ticks; /* lengths of earlier windows, which ended with its CPU */
+	uint64_t loop_count;    /* loops shorter than the threshold, short gaps among them */
+	uint64_t loop_min;      /* shortest loop, ticks */
 	/* Number of loops longer than 2^(LOOP_CLASS_FIRST+n) ticks. */
 	uint64_t loop_above[LOOP_CLASSES];
 	uint64_t loop[LOOP_SLOTS]; /* while learning: loops by ticks */
@@ -146,10 +149,11 @@ struct sampler_options {
 	struct workload_props *props;
 	const void *workload_options;
 	struct samples *samples;
-	const struct cpus *roams; /* may run on all of these; NULL: on its CPU alone */
-	uint32_t index;           /* place of this sampler among all */
-	bool learn_edges;         /* interrupt itself with a timer, to calibrate the edges */
-	bool guest;               /* under a hypervisor */
+	const struct cpus *roams;        /* may run on all of these; NULL: on its CPU alone */
+	const struct cpus *housekeeping; /* place while its CPU is offline */
+	uint32_t index;                  /* place of this sampler among all */
+	bool learn_edges;                /* interrupt itself with a timer, to calibrate the edges */
+	bool guest;                      /* under a hypervisor */
 };
 
 /* Shared memory for a sampler; NULL when out of memory. */

@@ -52,6 +52,7 @@ static int prepare(struct collect *c, uint32_t i, const struct collect_options *
 				      .samples = t->samples,
 				      .index = i,
 				      .roams = o->roams,
+				      .housekeeping = &c->view->run.housekeeping,
 				      .learn_edges = !o->roams,
 				      .guest = c->view->host.hypervisor[0]};
 	return 0;

@@ -219,7 +219,7 @@ static int make_partitions(struct collect *c, const struct collect_options *o)
 static int start_samplers(struct collect *c, const struct collect_options *o)
 {
 	if (o->trace) {
-		c->probes = probes_new(&o->targets,
+		c->probes = probes_new(&o->targets, NULL,
 				       o->user_stacks ? PROBES_FOR_USERS : PROBES_FOR_RECORDS);
 		if (!c->probes)
 			return -1;

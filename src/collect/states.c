@@ -82,7 +82,7 @@ static bool on_several(const struct cpus *targets, const int16_t *node)
 	return false;
 }
 
-int states_make(struct states *s, const struct cpus *targets, bool rings)
+int states_make(struct states *s, const struct cpus *targets, const struct cpus *later, bool rings)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	int first = cpus_next(targets, 0);
@@ -91,13 +91,14 @@ int states_make(struct states *s, const struct cpus *targets, bool rings)
 	void *map;
 
 	machine_nodes(node);
-	apart = on_several(targets, node);
-	s->n = cpus_count(targets);
+	apart = on_several(targets, node) || !cpus_empty(later);
+	s->given = cpus_count(targets);
+	s->n = s->given + cpus_count(later);
 	s->stride = rings ? sizeof(struct cpu_state) : offsetof(struct cpu_state, ring);
 	if (apart) /* each map begins on a page */
 		s->stride = (s->stride + page - 1) / page * page;
-	map = mmap(NULL, s->n * s->stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		   -1, 0);
+	map = mmap(NULL, s->n * s->stride, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED)
 		return -errno;
 	s->memory = map;
@@ -115,9 +116,50 @@ void states_end(struct states *s)
 		munmap(s->memory, s->n * s->stride);
 	if (s->fd > 0)
 		close(s->fd);
-	for (uint32_t i = 0; s->one && i < s->n && s->one[i] > 0; i++)
-		close(s->one[i]);
+	for (uint32_t i = 0; s->one && i < s->n; i++)
+		if (s->one[i] > 0)
+			close(s->one[i]);
 	free(s->one);
+	if (s->sums)
+		munmap((void *)s->sums, s->places * SUM_ROWS * sizeof(*s->sums));
+}
+
+static void place_sums(struct states *s, uint32_t index)
+{
+	states_at(s, index)->own.sums.base = s->rows;
+	s->rows += SUM_ROWS;
+}
+
+int states_map_sums(struct states *s, int fd, uint32_t places)
+{
+	void *map = mmap(NULL, places * SUM_ROWS * sizeof(*s->sums), PROT_READ, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	s->sums = map;
+	s->places = places;
+	for (uint32_t i = 0; i < s->given; i++)
+		place_sums(s, i);
+	return 0;
+}
+
+int states_come(struct states *s, uint32_t index, unsigned cpu)
+{
+	int16_t node[CPUS_MAX];
+	int one;
+
+	if (s->sums && s->rows == s->places * SUM_ROWS)
+		return -ENOSPC;
+	allow_files(s->n);
+	machine_nodes(node);
+	one = make_map(states_at(s, index), s->stride, 1, true, node[cpu]);
+	if (one < 0)
+		return one;
+	s->one[index] = one;
+	madvise(states_at(s, index), s->stride, MADV_DONTFORK);
+	if (s->sums)
+		place_sums(s, index);
+	return bpf_map_update_elem(s->fd, &index, &one, BPF_ANY) ? -errno : 0;
 }
 
 struct cpu_state *states_at(const struct states *s, uint32_t index)

@@ -13,7 +13,7 @@
 #include "collect/affinity.h"
 #include "collect/chosen.h"
 #include "collect/counter.h"
-#include "collect/host.h"
+#include "collect/hotplug.h"
 #include "collect/live_names.h"
 #include "model/sums.h"
 
@@ -25,7 +25,10 @@ struct live_sums {
 	struct probes *probes;
 	struct choice *choice;
 	struct live_names *names;
-	uint64_t misses_before, begin_ns, looked_ns;
+	struct hotplug hotplug;
+	uint64_t misses_before, begin_ns;
+	uint32_t given;             /* CPUs that were there at the begin: the first lanes */
+	uint32_t later[LATER_SUMS]; /* targets of the lanes behind these */
 	bool ended;
 };
 
@@ -33,7 +36,7 @@ static int prepare_view(struct live_sums *s)
 {
 	const struct cpus *cpus = &s->options.cpus;
 	uint32_t n = cpus_count(cpus), i = 0;
-	unsigned *number = calloc(n, sizeof(*number));
+	unsigned *number = calloc(n + LATER_SUMS, sizeof(*number));
 	struct view *v = s->view;
 	int err;
 
@@ -41,10 +44,11 @@ static int prepare_view(struct live_sums *s)
 		return complain("out of memory");
 	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
 		number[i++] = cpu;
-	err = view_cpus(v, number, n);
+	err = view_cpus(v, number, n + LATER_SUMS);
 	free(number);
 	if (err)
 		return complain("out of memory");
+	view_cut(v, s->given = n);
 	snprintf(v->run.sampler, sizeof(v->run.sampler), "watch");
 	snprintf(v->run.priority, sizeof(v->run.priority), "its own");
 	snprintf(v->run.rest, sizeof(v->run.rest), "not seen");
@@ -60,8 +64,9 @@ static int open_all(struct live_sums *s)
 
 	if (prepare_view(s) || (!cpus_empty(&o->housekeeping) && stay_on(&o->housekeeping)))
 		return -1;
-	s->probes = probes_new(&o->cpus, o->threads.sums == SUMS_BESIDE ? PROBES_FOR_RECORDS
-									: PROBES_FOR_SUMS);
+	s->probes =
+		probes_new(&o->cpus, &o->later,
+			   o->threads.sums == SUMS_BESIDE ? PROBES_FOR_RECORDS : PROBES_FOR_SUMS);
 	if (!s->probes || probes_load(s->probes, false, SLEEPER_NONE, &o->threads) ||
 	    probes_attach(s->probes))
 		return -1;
@@ -108,28 +113,29 @@ static int begin(void *run)
 	nanosleep(&nap, NULL);
 	s->begin_ns = s->view->run.started_ns = now_ns();
 	format_iso_time(clock_ns(CLOCK_REALTIME), s->view->run.started);
+	hotplug_begin(&s->hotplug, &s->options, s->probes, &s->view->run);
 	s->misses_before = probes_recursion_misses(s->probes);
 	probes_gate(s->probes, true);
 	return 0;
 }
 
-/* Threads of a CPU that goes offline go on elsewhere, where maybe nothing is watched. */
-static void look_for_cpus(struct live_sums *s)
+/* A CPU that has come gets a lane. */
+static void come(void *ctx, uint32_t index, unsigned cpu)
 {
-	s->looked_ns = now_ns();
-	host_gone(&s->options.cpus, s->looked_ns - s->begin_ns, s->view->run.cut_short,
-		  sizeof(s->view->run.cut_short));
+	struct live_sums *s = ctx;
+
+	s->later[s->view->ncpus - s->given] = index;
+	if (view_again(s->view, cpu))
+		say("out of memory: the sums of CPU %u are missing", cpu);
 }
 
 /* False when the watched process has ended. */
 static bool poll(void *run)
 {
 	struct live_sums *s = run;
-	uint64_t now = now_ns();
 
-	choice_look(s->choice, now);
-	if (now - s->looked_ns > NSEC_PER_SEC)
-		look_for_cpus(s);
+	choice_look(s->choice, now_ns());
+	hotplug_look(&s->hotplug, false, come, s);
 	return !s->options.pid || !kill(s->options.pid, 0) || errno != ESRCH;
 }
 
@@ -140,10 +146,13 @@ static void fill(struct live_sums *s, uint64_t now)
 	v->run.duration_ns = now - s->begin_ns;
 	v->run.recursion_misses = probes_recursion_misses(s->probes) - s->misses_before;
 	for (uint32_t i = 0; i < v->ncpus; i++) {
+		uint32_t target = i < s->given ? i : s->later[i - s->given];
+		const struct probe_state *p = &probes_state(s->probes, target)->own;
+
 		v->cpu[i].observed_ns = v->run.duration_ns;
-		v->cpu[i].counts.mismatches = probes_state(s->probes, i)->own.sums.misfits;
-		v->cpu[i].waits_lost = probes_state(s->probes, i)->own.waits_lost;
-		if (sums_fill(v, i, probes_sums(s->probes, i), live_names(s->names)))
+		v->cpu[i].counts.mismatches = p->sums.misfits;
+		v->cpu[i].waits_lost = p->waits_lost;
+		if (sums_fill(v, i, probes_sums(s->probes, target), live_names(s->names)))
 			say("out of memory: the sums of CPU %u are missing", v->cpu[i].number);
 	}
 }
@@ -160,7 +169,7 @@ static void end(void *run)
 	if (s->ended)
 		return;
 	s->ended = true;
-	look_for_cpus(s);
+	hotplug_look(&s->hotplug, true, come, s);
 	probes_gate(s->probes, false);
 	fill(s, now_ns());
 }

@@ -42,6 +42,7 @@ struct target {
 	uint64_t head, tail;      /* hiccups of the shared memory: read, and accounted for */
 	bool live;                /* the window is open */
 	bool told;                /* the end is in the view */
+	bool called;              /* the CPU is back, and its sampler has been told */
 	uint64_t khz_read;        /* changes of its frequency up to the last visit */
 	uint64_t khz_until_ns;    /* all before it are in the view */
 	uint64_t unpaired_before; /* count of the probes at the window's start */
@@ -57,6 +58,8 @@ struct target {
 	uint32_t index;          /* place of this CPU among the targets */
 	bool preempted_known;
 	uint64_t preempted_before; /* at the window's start */
+	uint64_t earlier_ns;       /* observed before its CPU went offline last */
+	uint64_t left_ns;          /* CLOCK_MONOTONIC: when that was */
 };
 
 struct collect {
@@ -100,8 +103,10 @@ void window_count(struct collect *c, uint32_t i, uint64_t end_ns);
 void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns);
 /* Says why a sampler's window ended before its time; NULL: it did not. asked: it was to end. */
 const char *window_why_ended(struct collect *c, uint32_t i, bool asked);
-/* Says of a CPU that went offline that it is back. */
-void window_note_return(struct collect *c, uint32_t i);
+/* True when a CPU that went offline may come back, and be measured again. */
+bool window_may_return(const struct collect *c, uint32_t i);
+/* Measures a CPU again that went offline and is back. */
+void window_follow(struct collect *c, uint32_t i);
 /* Finds samplers that have died, left their CPU, or finished, and takes their last hiccups
  * first. */
 void window_check(struct collect *c, uint32_t i);

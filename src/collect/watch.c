@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/chosen.h"
+#include "collect/hotplug.h"
 #include "collect/host.h"
 #include "collect/live_names.h"
 #include "collect/reports.h"
@@ -51,8 +52,8 @@ struct live_watch {
 	struct arrival *batch;
 	uint64_t *thread_lost; /* records lost on each CPU before the window */
 	struct steal steal;
-	uint64_t lost_before, misses_before, begin_ns, end_ns,
-		looked_ns;       /* for CPUs that are gone */
+	struct hotplug hotplug;
+	uint64_t lost_before, misses_before, begin_ns, end_ns;
 	uint64_t placed_ns;      /* when it looked where it runs itself */
 	struct reports *reports; /* the program's own */
 	struct reader_priority reader;
@@ -93,22 +94,29 @@ static int prepare_view(struct live_watch *w)
 	return 0;
 }
 
-static int open_all(struct live_watch *w)
+static void number(struct live_watch *w, const struct cpus *cpus)
 {
-	const struct cpus *cpus = &w->options.cpus;
-
-	w->cpu = calloc(cpus_count(cpus), sizeof(*w->cpu));
-	w->rings = calloc(cpus_count(cpus), sizeof(*w->rings));
-	w->batch = calloc(BATCH, sizeof(*w->batch));
-	w->thread_lost = calloc(cpus_count(cpus), sizeof(*w->thread_lost));
-	if (!w->cpu || !w->rings || !w->batch || !w->thread_lost || steal_init(&w->steal))
-		return complain("out of memory");
 	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
 		w->cpu[w->ncpus++] = cpu;
+}
+
+static int open_all(struct live_watch *w)
+{
+	const struct cpus *cpus = &w->options.cpus, *later = &w->options.later;
+	uint32_t n = cpus_count(cpus) + cpus_count(later);
+
+	w->cpu = calloc(n, sizeof(*w->cpu));
+	w->rings = calloc(n, sizeof(*w->rings));
+	w->batch = calloc(BATCH, sizeof(*w->batch));
+	w->thread_lost = calloc(n, sizeof(*w->thread_lost));
+	if (!w->cpu || !w->rings || !w->batch || !w->thread_lost || steal_init(&w->steal))
+		return complain("out of memory");
+	number(w, cpus);
+	number(w, later);
 	if (prepare_view(w) ||
 	    (!cpus_empty(&w->options.housekeeping) && stay_on(&w->options.housekeeping)))
 		return -1;
-	w->probes = probes_new(cpus, PROBES_FOR_RECORDS);
+	w->probes = probes_new(cpus, later, PROBES_FOR_RECORDS);
 	if (!w->probes || probes_load(w->probes, false, SLEEPER_NONE, &w->options.threads) ||
 	    probes_attach(w->probes))
 		return -1;
@@ -261,18 +269,11 @@ static int begin(void *run)
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		w->thread_lost[i] = probes_state(w->probes, i)->lost[LEVEL_THREAD];
 	w->misses_before = probes_recursion_misses(w->probes);
+	hotplug_begin(&w->hotplug, &w->options, w->probes, &w->view->run);
 	reports_open(w->reports);
 	steal_begin(&w->steal);
 	probes_gate(w->probes, true);
 	return 0;
-}
-
-/* Threads of a CPU that goes offline go on elsewhere, where maybe nothing is watched. */
-static void look_for_cpus(struct live_watch *w)
-{
-	w->looked_ns = now_ns();
-	host_gone(&w->options.cpus, w->looked_ns - w->begin_ns, w->view->run.cut_short,
-		  sizeof(w->view->run.cut_short));
 }
 
 /* False when the watched process has ended. */
@@ -293,8 +294,7 @@ static bool poll(void *run)
 		;
 	watch_until(w->watch, until);
 	take_reports(w, until);
-	if (now_ns() - w->looked_ns > NSEC_PER_SEC)
-		look_for_cpus(w);
+	hotplug_look(&w->hotplug, false, NULL, NULL);
 	return !w->options.pid || !kill(w->options.pid, 0) || errno != ESRCH;
 }
 
@@ -352,7 +352,7 @@ static void end(void *run)
 	if (w->ended)
 		return;
 	w->ended = true;
-	look_for_cpus(w);
+	hotplug_look(&w->hotplug, true, NULL, NULL);
 	nanosleep(&nap, NULL);
 	probes_gate(w->probes, false);
 	steal_end(&w->steal);

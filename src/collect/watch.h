@@ -13,6 +13,7 @@ struct watch_options {
 	/* process whose own reports of lateness are read as well (src/culprit.h); 0: none */
 	int32_t pid;
 	struct cpus cpus;         /* CPUs on which the threads may run */
+	struct cpus later;        /* the same of CPUs that are offline, and may come */
 	struct cpus housekeeping; /* for this process; empty: it stays where it is */
 	uint64_t threshold_ns;    /* shorter losses are left out */
 	enum owner_by by;         /* meaning of rows of threads */

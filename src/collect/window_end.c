@@ -9,13 +9,15 @@
 #include "collect/counter.h"
 #include "collect/target.h"
 
+#define NEW_COUNTER_NS ((int64_t)NSEC_PER_MSEC) /* more than two clocks drift apart */
+
 void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
 {
 	struct target *t = &c->target[i];
 	const struct sampler_shm *l = t->shm;
 	struct cpu *run = &c->view->cpu[i];
 
-	raise_to(&run->observed_ns, end_ns - l->start_ns);
+	raise_to(&run->observed_ns, t->earlier_ns + end_ns - l->start_ns);
 	run->counts = *session_counts(c->session, i);
 	if (t->state) {
 		run->unpaired = t->state->unpaired - t->unpaired_before;
@@ -85,8 +87,10 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	bool done = atomic_load_explicit(&l->phase, memory_order_acquire) == SAMPLER_DONE;
 
 	t->live = false;
+	t->left_ns = end_ns;
 	window_count(c, i, end_ns);
-	run->preempted_known = t->preempted_known && host_preempted(t->tid, &run->preempted);
+	run->preempted_known = t->preempted_known && !run->offline.times &&
+			       host_preempted(t->tid, &run->preempted);
 	run->preempted -= run->preempted_known ? t->preempted_before : 0;
 	run->smi_known = done && l->smi_known;
 	run->smi_count = l->smi_count;
@@ -94,8 +98,8 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	run->loop_count = done ? l->loop_count : 0;
 	if (run->loop_count) {
 		run->loop_min_ns = l->loop_min * t->ns_per_tick;
-		run->loop_mean_ns = (double)(l->end - l->start - l->away_ticks) * t->ns_per_tick /
-				    l->loop_count;
+		run->loop_mean_ns = (double)(l->earlier_ticks + l->end - l->start - l->away_ticks) *
+				    t->ns_per_tick / l->loop_count;
 	}
 	for (int k = 0; k < LOOP_LENGTHS; k++) {
 		run->loop_above_ns[k] = (1 << (LOOP_CLASS_FIRST + k)) * t->ns_per_tick;
@@ -103,7 +107,9 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	}
 	if (t->samples)
 		keep_series(run, t);
-	if (t->closure && closure_ended(t->closure) && closure_still(t->closure, i))
+	/* the kernel has counted on while it was offline, and came back */
+	if (t->closure && !run->offline.times && closure_ended(t->closure) &&
+	    closure_still(t->closure, i))
 		closure_compare(t->closure, i, run, live_irq_actions, c->names);
 	if (c->counter)
 		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
@@ -126,12 +132,72 @@ const char *window_why_ended(struct collect *c, uint32_t i, bool asked)
 				      : WENT_OFFLINE;
 }
 
-void window_note_return(struct collect *c, uint32_t i)
+bool window_may_return(const struct collect *c, uint32_t i)
 {
-	struct cpu *run = &c->view->cpu[i];
+	const struct target *t = &c->target[i];
+	const char *ended = c->view->cpu[i].ended;
 
-	if (run->ended && !strcmp(run->ended, WENT_OFFLINE) && host_is_online(run->number))
-		run->ended = WENT_OFFLINE ", and is back: this run does not measure it again";
+	return !t->live && t->pid && ended && !strcmp(ended, WENT_OFFLINE) && !c->workload &&
+	       !c->roams;
+}
+
+/* Tells the sampler to go on. What it has learned holds: it is the same CPU. */
+static void call(struct target *t)
+{
+	struct sampler_shm *l = t->shm;
+
+	atomic_store(&l->started, 0);
+	atomic_store(&l->begin_ns, 0);
+	atomic_store(&l->phase, SAMPLER_MEASURE);
+	t->called = true;
+}
+
+/* The counter may have begun anew with the CPU: then no earlier reading of both clocks holds. */
+static void check_anchors(struct target *t)
+{
+	const struct sampler_shm *l = t->shm;
+	uint64_t by_anchor = to_ns(t, t->anchor_tick, t->anchor_ns, l->start_anchor);
+	int64_t off = by_anchor - l->start_ns;
+
+	if (t->anchor_ns && off < NEW_COUNTER_NS && off > -NEW_COUNTER_NS)
+		return;
+	t->anchor_tick = l->start_anchor;
+	t->anchor_ns = l->start_ns;
+	t->base_ns = 0;
+	t->base_good = false;
+}
+
+/* Goes on with the CPU's window, from when its sampler has begun again. */
+static void go_on(struct collect *c, uint32_t i)
+{
+	struct target *t = &c->target[i];
+	struct cpu *run = &c->view->cpu[i];
+	struct event start = {.type = EVENT_START, .index = i};
+
+	offline_add(&run->offline, t->left_ns, t->shm->start_ns);
+	t->earlier_ns = run->observed_ns;
+	if (t->state) /* the CPU's own end and begin are not in the window */
+		t->unpaired_before = t->state->unpaired - run->unpaired;
+	t->window = (struct begin){.cursors = t->shm->start_cursors};
+	split_cursors(t->shm->start_cursors, start.cursor);
+	session_feed(c->session, &start);
+	check_anchors(t);
+	t->last_ns = t->shm->start_ns;
+	run->ended = NULL;
+	t->called = false;
+	t->live = true;
+}
+
+void window_follow(struct collect *c, uint32_t i)
+{
+	struct target *t = &c->target[i];
+
+	if (!window_may_return(c, i) || sampler_gone(c, t))
+		return;
+	if (!t->called && host_is_online(t->cpu))
+		call(t);
+	else if (t->called && atomic_load_explicit(&t->shm->started, memory_order_acquire))
+		go_on(c, i);
 }
 
 void window_check(struct collect *c, uint32_t i)

@@ -65,7 +65,8 @@ struct join;
 struct join *join_new(const struct join_options *options); /* NULL when out of memory */
 void join_free(struct join *j);
 
-/* Sets the CPU's sequences at the begin of the window; records missing after them count as lost. */
+/* Sets the CPU's sequences at the window's begin, or where it goes on as the CPU is back: records
+ * before that count as below the threshold; those that miss behind it as lost. */
 void join_start(struct join *j, const uint32_t cursor[LEVELS]);
 
 /* Takes one record. A record may end up to 1 us before its predecessor (levels race for the clock).

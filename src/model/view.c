@@ -8,20 +8,30 @@
 
 #include "base/units.h"
 
+static int init_lane(struct cpu *c, unsigned number)
+{
+	c->number = number;
+	return sources_init(&c->sources) || hist_init(&c->hiccups, HICCUP_BITS) ? -ENOMEM : 0;
+}
+
 int view_cpus(struct view *v, const unsigned *numbers, uint32_t n)
 {
 	v->cpu = calloc(n, sizeof(*v->cpu));
 	v->ncpus = v->cpu ? n : 0;
-	for (uint32_t i = 0; i < v->ncpus; i++) {
-		struct cpu *c = &v->cpu[i];
-
-		c->number = numbers[i];
-		if (sources_init(&c->sources) || hist_init(&c->hiccups, HICCUP_BITS)) {
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		if (init_lane(&v->cpu[i], numbers[i])) {
 			view_free(v);
 			return -ENOMEM;
 		}
-	}
 	return v->cpu ? 0 : -ENOMEM;
+}
+
+int view_again(struct view *v, unsigned number)
+{
+	struct cpu *c = &v->cpu[v->ncpus++];
+
+	memset(c, 0, sizeof(*c));
+	return init_lane(c, number);
 }
 
 const char *view_text(struct view *v, const char *text)
@@ -145,49 +155,6 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME])
 	else
 		snprintf(buf, LANE_NAME, "%s", c->comm);
 	return buf;
-}
-
-/* The CPU that ended first, with all that ended early in *ended; NULL: none. */
-static const struct cpu *first_to_end(const struct view *v, struct cpus *ended)
-{
-	const struct cpu *first = NULL;
-
-	cpus_clear(ended);
-	for (uint32_t i = 0; i < v->ncpus; i++) {
-		const struct cpu *c = &v->cpu[i];
-
-		if (!c->ended)
-			continue;
-		cpus_add(ended, c->number);
-		if (!first || c->observed_ns < first->observed_ns)
-			first = c;
-	}
-	return first;
-}
-
-void view_incomplete(struct view *v)
-{
-	struct run *run = &v->run;
-	char list[64], after[32];
-	const struct cpu *first;
-	struct cpus ended;
-
-	if (run->damaged)
-		return;
-	first = first_to_end(v, &ended);
-	if (!first) {
-		snprintf(run->incomplete, sizeof(run->incomplete), "%s", run->cut_short);
-		return;
-	}
-	cpus_format(&ended, list, sizeof(list));
-	format_ns(first->observed_ns, after, sizeof(after));
-	if (cpus_count(&ended) == 1)
-		snprintf(run->incomplete, sizeof(run->incomplete),
-			 "cpu %s ended early, after %s: %s", list, after, first->ended);
-	else
-		snprintf(run->incomplete, sizeof(run->incomplete),
-			 "cpus %s ended early, the first, cpu %u, after %s: %s", list,
-			 first->number, after, first->ended);
 }
 
 bool view_thread_known(const struct view *v)

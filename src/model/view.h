@@ -13,6 +13,7 @@
 #include "model/finding.h"
 #include "model/frequency.h"
 #include "model/groups.h"
+#include "model/incomplete.h"
 #include "model/places.h"
 #include "model/readings.h"
 #include "model/series.h"
@@ -136,6 +137,7 @@ struct cpu {
 	bool ran_steal_known;
 	uint64_t ran_steal_ns;
 	uint64_t observed_ns;
+	struct offline offline; /* not in observed_ns */
 	uint64_t threshold_ns;
 	/* The threshold that it was measured with, where it has been raised since; 0: the same. */
 	uint64_t measured_from_ns;
@@ -262,6 +264,9 @@ static inline bool view_threshold_auto(const struct view *v)
 uint64_t view_guest_wanted(const struct cpu *c);
 uint64_t view_guest_got(const struct cpu *c);
 
+/* From the begin of a CPU's window to its end, ns. */
+uint64_t cpu_window_ns(const struct cpu *c);
+
 /* Makes the view's CPUs: numbers in ascending order. 0 or -ENOMEM. */
 int view_cpus(struct view *v, const unsigned *numbers, uint32_t n);
 
@@ -297,8 +302,8 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 /* Name of a watched thread, which may no longer be the lane's; "": not known. Returns buf. */
 char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME]);
 
-/* Says in run.incomplete which CPUs' windows ended before the others', and why; or else what
- * run.cut_short says. Gaps of a damaged recording stay. */
+/* Says in run.incomplete which CPUs' windows ended before the others', and why; or else which were
+ * offline meanwhile; or else what run.cut_short says. Gaps of a damaged recording stay. */
 void view_incomplete(struct view *v);
 
 /* False where a watched thread's counts and times are not known: of a part of a recording, or of
@@ -326,6 +331,8 @@ const char *view_rest(const struct view *v);
 
 /* Removes the lanes from n on, which were not used. */
 void view_cut(struct view *v, uint32_t n);
+/* Adds a lane for this CPU where one was removed. 0 or -ENOMEM. */
+int view_again(struct view *v, unsigned number);
 
 /* The limit of reports of watched threads. */
 #define VIEW_WATCH                                                                                 \

@@ -177,6 +177,7 @@ static void note(struct blackbox *b, const struct event *e)
 	case EVENT_START:
 		memcpy(l->cursor, e->cursor, sizeof(l->cursor));
 		l->begun = true;
+		l->nwaiting = 0; /* the CPU went offline since */
 		break;
 	case EVENT_RECORD:
 		wait_for_hiccup(l, e->record);

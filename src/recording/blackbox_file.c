@@ -82,9 +82,13 @@ static int narrow(struct blackbox *b, const struct blackbox_file *f, const struc
 	}
 	part->run.part = true;
 	part->run.duration_ns = now - begin;
-	for (uint32_t i = 0; i < b->nlanes && !v->run.watch; i++)
-		if (part->cpu[i].observed_ns > part->run.duration_ns)
-			part->cpu[i].observed_ns = part->run.duration_ns;
+	for (uint32_t i = 0; i < b->nlanes && !v->run.watch; i++) {
+		struct cpu *c = &part->cpu[i];
+
+		offline_cut(&c->offline, begin, now);
+		if (cpu_window_ns(c) > part->run.duration_ns)
+			c->observed_ns = part->run.duration_ns - c->offline.total_ns;
+	}
 	part->run.started_ns = begin;
 	format_iso_time(clock_ns(CLOCK_REALTIME) - (now_ns() - begin), part->run.started);
 	if (f->label && !part->run.label[0] && !b->hide.redact) /* the record may name a thread */

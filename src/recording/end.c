@@ -64,8 +64,8 @@ static const char *check_tail(struct recording *r, struct reading *in, struct ta
 		scratch->places = (struct places){0};
 		scratch->nclosure = scratch->nseries = 0;
 		why = get_lane(r, i, in, t, scratch);
-		if (t->longest_ns < scratch->observed_ns)
-			t->longest_ns = scratch->observed_ns;
+		if (t->longest_ns < cpu_window_ns(scratch))
+			t->longest_ns = cpu_window_ns(scratch);
 		cpu_clear(scratch);
 	}
 	return why;
@@ -144,6 +144,14 @@ static void name_thread(struct cpu *c, const struct spot *s)
 	c->kernel_thread = s->thread == SPOT_THREAD_KERNEL;
 }
 
+/* For how long its events show that the CPU was measured. */
+static uint64_t known_ns(const struct run *run, const struct recorded_lane *l, const struct cpu *c)
+{
+	uint64_t ns = l->last_ns > run->started_ns ? l->last_ns - run->started_ns : 0;
+
+	return ns > c->offline.total_ns ? ns - c->offline.total_ns : 0;
+}
+
 /* Fills in what the tail would have said, as far as it is known without it. */
 static void guess_tail(struct recording *r)
 {
@@ -156,16 +164,16 @@ static void guess_tail(struct recording *r)
 
 		if (!c)
 			continue;
-		c->observed_ns = l->last_ns > run->started_ns ? l->last_ns - run->started_ns : 0;
-		if (run->duration_ns < c->observed_ns)
-			run->duration_ns = c->observed_ns;
+		c->observed_ns = known_ns(run, l, c);
+		if (run->duration_ns < cpu_window_ns(c))
+			run->duration_ns = cpu_window_ns(c);
 		if (run->watch)
 			name_thread(c, &l->spot);
 		c->hiccups_lost = c->hiccups_lost_ns = c->bookkeeping_ns = 0;
 		c->closure_known = false;
 		hold_lost(r, i);
-		if (c->observed_ns > run->duration_ns)
-			run->duration_ns = c->observed_ns;
+		if (cpu_window_ns(c) > run->duration_ns)
+			run->duration_ns = cpu_window_ns(c);
 	}
 }
 
@@ -233,6 +241,14 @@ static void forget_lost(struct view *v)
 
 /* ---- a part of the time ---- */
 
+/* The time between these, from the run's begin on, in which the CPU was measured. */
+static uint64_t measured_between(const struct run *run, struct cpu *c, uint64_t begin, uint64_t end)
+{
+	end = end > begin ? end : begin;
+	offline_cut(&c->offline, run->started_ns + begin, run->started_ns + end);
+	return end - begin - c->offline.total_ns;
+}
+
 /* A hiccup belongs, with all its time, to the part in which it begins; so the part's time lasts to
  * its end. */
 static void clip(struct recording *r)
@@ -247,14 +263,14 @@ static void clip(struct recording *r)
 
 		if (!c)
 			continue;
-		end = to && to < c->observed_ns ? to : c->observed_ns;
-		if (to && to <= c->observed_ns)
+		end = to && to < cpu_window_ns(c) ? to : cpu_window_ns(c);
+		if (to && to <= cpu_window_ns(c))
 			c->ended = NULL; /* later */
 		if (l->cut && !run->watch && !run->windows && l->cut_ns > run->started_ns + begin)
 			begin = l->cut_ns - run->started_ns;
 		if (l->left_ns > run->started_ns + end && !run->watch && !run->windows)
 			end = l->left_ns - run->started_ns;
-		c->observed_ns = end > begin && !run->watch ? end - begin : 0;
+		c->observed_ns = run->watch ? 0 : measured_between(run, c, begin, end);
 		c->closure_known = false;
 		cpu_forget_series(c);
 		khz_cut(c, run->started_ns + from, run->started_ns + (to ? to : TIME_MAX));

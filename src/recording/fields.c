@@ -117,6 +117,10 @@ static const struct field more_cpu_fields[] = {
 	F(NUMBER, cpu, counter.ratio),
 	F(NUMBER, cpu, counter.offset),
 	F(NUMBER32, cpu, counter.fraction),
+	F(NUMBER, cpu, offline.times),
+	F(TIME, cpu, offline.total_ns),
+	F(TIME, cpu, offline.from_ns),
+	F(TIME, cpu, offline.to_ns),
 };
 
 static const struct field closure_fields[] = {

@@ -141,6 +141,20 @@ static void fill_record(struct recording *r, struct batch *b, struct event *e)
 	batch_add_record(b, e);
 }
 
+/* Notes for how long a CPU was offline, in case that no tail says it: since its last event, until
+ * its next hiccup. */
+static void note_offline(struct recording *r, struct recorded_lane *l, const struct event *e)
+{
+	if (l->index == UINT32_MAX)
+		return;
+	if (e->type == EVENT_START && !l->gone_ns) {
+		l->gone_ns = l->last_ns;
+	} else if (e->type == EVENT_HICCUP && l->gone_ns) {
+		offline_add(&r->view->cpu[l->index].offline, l->gone_ns, e->hiccup->start_ns);
+		l->gone_ns = 0;
+	}
+}
+
 static void fill_event(struct recording *r, struct batch *b, struct event *e)
 {
 	struct recorded_lane *l = &r->lane[e->index];
@@ -159,6 +173,7 @@ static void fill_event(struct recording *r, struct batch *b, struct event *e)
 		reader_refuse(r, why);
 		return;
 	}
+	note_offline(r, l, e);
 	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->last_ns)
 		l->last_ns = e->hiccup->end_ns;
 	if (r->part.redact)

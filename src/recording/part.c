@@ -208,9 +208,12 @@ bool part_leaves(struct recorded_lane *l, struct event *e)
 	case EVENT_HICCUP:
 		return (l->cut && e->hiccup->start_ns < l->cut_ns) ||
 		       e->hiccup->start_ns >= l->stop_ns;
-	case EVENT_START:
-		if (l->cut)
-			memcpy(e->cursor, l->cursor, sizeof(e->cursor));
+	case EVENT_START: /* a later one is of a CPU that was offline, maybe in the part */
+		for (unsigned level = 0; level < LEVELS && l->cut; level++)
+			if ((int32_t)(l->cursor[level] - e->cursor[level]) > 0) {
+				memcpy(e->cursor, l->cursor, sizeof(e->cursor));
+				break;
+			}
 		return false;
 	default:
 		return false;

@@ -16,6 +16,7 @@ struct recorded_lane {
 	uint32_t index;   /* in the view; UINT32_MAX: not wanted */
 	uint64_t last_ns; /* time of the newest event */
 	uint64_t left_ns; /* end of the last hiccup in the part */
+	uint64_t gone_ns; /* since when its CPU was offline, when it has begun again; 0: not */
 	/* With part.from_ns: the last hiccup before it */
 	bool cut;
 	uint64_t cut_ns;

@@ -69,7 +69,7 @@ static long bench_memory(unsigned cpu, uint32_t ncpus)
 		cpus[i] = i;
 		shm[i] = sampler_shm_new();
 	}
-	probes = probes_new(&targets, PROBES_FOR_RECORDS);
+	probes = probes_new(&targets, NULL, PROBES_FOR_RECORDS);
 	if (probes) {
 		struct sampler_options o = {
 			.shm = shm[0],
@@ -120,7 +120,7 @@ static double bench_start(unsigned cpu, uint32_t ncpus)
 	cpus_clear(&targets);
 	for (uint32_t i = 0; i < ncpus; i++)
 		cpus_add(&targets, cpus[i] = i);
-	probes = probes_new(&targets, PROBES_FOR_RECORDS);
+	probes = probes_new(&targets, NULL, PROBES_FOR_RECORDS);
 	ms = ms_since(from);
 	for (uint32_t i = 0; probes && i < ncpus; i++) {
 		struct sampler_shm *shm;

@@ -246,8 +246,9 @@ int bench_sums(unsigned cpu, unsigned ms)
 
 	cpus_clear(&cpus);
 	cpus_add(&cpus, cpu);
-	b.probes =
-		b.record && !start_programs(cpu, &w) ? probes_new(&cpus, PROBES_FOR_RECORDS) : NULL;
+	b.probes = b.record && !start_programs(cpu, &w)
+			   ? probes_new(&cpus, NULL, PROBES_FOR_RECORDS)
+			   : NULL;
 	if (b.probes && !probes_load(b.probes, false, SLEEPER_NONE, &w) &&
 	    !probes_attach(b.probes) && (b.names = live_names_new(b.probes, BY_THREAD, false)))
 		err = run(&b, ms);

@@ -38,7 +38,7 @@ begin() { rm -f /tmp/ready; name=$1; shift
 finish() { wait $run; echo $? >/tmp/out/$name.rc; }
 online() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
 
-begin both -d forever --textfile /tmp/out/both.prom --textfile-interval 1s
+begin both -d forever --textfile /tmp/out/both.prom --textfile-interval 1s -r /tmp/both.rec
 for p in $(grep -lx culprit-sampler /proc/[0-9]*/comm); do
 	grep -h Private_ ${p%comm}smaps_rollup | awk '{n += $2} END {print n}'
 done >/tmp/out/memory
@@ -49,10 +49,29 @@ online $SECOND 0
 usleep 500000
 until grep -q "went offline" /tmp/out/both.err || ! kill -0 $run; do usleep 10000; done
 online $SECOND 1
-until grep -q "is back" /tmp/out/both.err || ! kill -0 $run; do usleep 10000; done
+until grep -q "was offline" /tmp/out/both.err || ! kill -0 $run; do usleep 10000; done
+poke fifo -c $SECOND -n 10 -l 100us >/tmp/out/poke.again
 kill -INT $run; finish
-
+culprit report /tmp/both.rec -f json >/tmp/out/both.report
+culprit report /tmp/both.rec -f jsonl >/tmp/out/both.lines
+culprit report /tmp/both.rec -f json --from 1ms >/tmp/out/both.part
+# The flight recorder of one CPU alone: it waits for that to come back.
+mkdir /tmp/kept
 online 1 1
+culprit record -c $SECOND -H 1 -q -d forever --last 60s --after 100ms --when SIGUSR1 --then keep \
+	--then print --ready-file /tmp/flies /tmp/kept >/tmp/out/flight.said 2>/tmp/out/flight.err &
+run=$!
+until [ -e /tmp/flies ] || ! kill -0 $run; do usleep 10000; done
+online $SECOND 0
+until grep -q "went offline" /tmp/out/flight.err || ! kill -0 $run; do usleep 10000; done
+online $SECOND 1
+until grep -q "was offline" /tmp/out/flight.err || ! kill -0 $run; do usleep 10000; done
+poke fifo -c $SECOND -n 10 -l 100us >/tmp/out/poke.kept
+kill -USR1 $run
+until ls /tmp/kept/*.rec 2>/dev/null || ! kill -0 $run; do usleep 10000; done
+kill -INT $run; wait $run; echo $? >/tmp/out/flight.rc
+culprit report /tmp/kept/*.rec -f json >/tmp/out/flight
+
 begin back -c $FIRST,$SECOND -H 1 -d 300ms --no-trace; finish
 begin homeless -c $FIRST -H 1 -d 1h --no-trace
 online 1 0
@@ -81,6 +100,28 @@ done | sort >/tmp/out/numa.samplers
 online 2 0 & offline=$!
 kill -INT $run; wait $offline; finish
 online 2 1
+
+# Watched: a CPU that nobody knew of when the window opened, and that goes and comes again.
+for way in "" --sums; do
+	online 3 0
+	rm -f /tmp/ready
+	culprit watch --comm python3 $way -d 1h -q -f json -o /tmp/out/came$way \
+		--ready-file /tmp/ready 2>/tmp/out/came$way.err & run=$!
+	said() { until grep -q "CPU 3 $1" /tmp/out/came$way.err || ! kill -0 $run; do
+		usleep 10000; done; }
+	until [ -e /tmp/ready ] || ! kill -0 $run; do usleep 10000; done
+	online 3 1; said "came online"
+	taskset -c 3 python3 -c 'while True: pass' & victim=$!
+	until [ $(cut -d " " -f 14 /proc/$victim/stat) -gt 20 ]; do usleep 10000; done
+	poke fifo -c 3 -n 10 -l 1ms >/tmp/out/came$way.poke
+	online 3 0; said "went offline"
+	online 3 1; said "is online again"
+	taskset -p -c 3 $victim
+	poke fifo -c 3 -n 10 -l 1ms >/tmp/out/came$way.again
+	usleep 100000
+	kill -INT $run; wait $run; echo $? >/tmp/out/came$way.rc
+	kill $victim
+done
 
 begin near -c $FIRST -d 100ms --no-trace; finish
 quiet=/sys/fs/cgroup/quiet
@@ -200,24 +241,48 @@ ok(poked and poked <= on[FIRST] and not poked & on[SECOND],
    "a thread is found on the CPU where it ran, and there alone", poked, on)
 
 first, second = cpu_of(both, FIRST), cpu_of(both, SECOND)
-GONE = "the CPU went offline"
-BACK = GONE + ", and is back: this run does not measure it again"
-ok(second["ended_early"] == BACK and not first["ended_early"],
-   "a CPU that goes offline ends early, with the reason", second["ended_early"])
-ok(first["observed_ns"] > second["observed_ns"] + 400_000_000, "and the other one goes on",
-   first["observed_ns"], second["observed_ns"])
-why = f"cpu {SECOND} ended early, after {TIME}: "
-ok(re.fullmatch(why + BACK, both["run"]["incomplete"] or ""), "the run is incomplete",
+GONE = f"cpu {SECOND} ended early, after {TIME}: the CPU went offline"
+BACK = f"cpu {SECOND} was offline for ({TIME}), and measured before and after that"
+ok(not second["ended_early"] and not first["ended_early"],
+   "a CPU that goes offline and comes back is measured to the end", second["ended_early"])
+ok(first["observed_ns"] > second["observed_ns"] + 400_000_000,
+   "the time between is not observed, and the other one goes on", first["observed_ns"],
+   second["observed_ns"])
+again = {json.loads(line)["tid"] for line in text["poke.again"].splitlines() if '"tid"' in line}
+ok(again and again <= on[SECOND], "who runs on it then is found", again, on)
+ok(re.fullmatch(BACK, both["run"]["incomplete"] or ""), "the run is incomplete",
    both["run"]["incomplete"])
 is_(status["both"], 3, "and says so by its exit status")
-ok(re.fullmatch("".join(f"culprit: incomplete: {why}{end}\n" for end in (GONE, BACK)),
+ok(re.fullmatch("".join(f"culprit: incomplete: {line}\n" for line in (GONE, BACK)),
                 text["both.err"]), "and in a line when it goes, and one when it comes back",
    text["both.err"])
+ok(second["loop"]["count"] and not second["closure"],
+   "of it all is known but the kernel's counters, which have gone on", second["closure"])
+is_(text["both.report"], text["both"], "a recording of it has the same report")
+part = json.loads(text["both.part"])
+check_sums(part, "a part of it")
+less = second["observed_ns"] - cpu_of(part, SECOND)["observed_ns"]
+ok(0 <= less <= 1_000_000 + second["hiccups"]["max_ns"] and
+   not cpu_of(part, SECOND)["records"]["lost"], "nor is the time between observed in a part", less)
+lines = [json.loads(line) for line in text["both.lines"].splitlines()]
+ok(any(line["cpu"] == SECOND and any(p["id"] in again for p in line["pieces"]) for line in lines),
+   "and who ran then", again)
+
+flight = json.loads(text["flight"] or "{}")
+kept = {json.loads(line)["tid"] for line in text["poke.kept"].splitlines() if '"tid"' in line}
+ok(re.fullmatch(BACK, (flight.get("run") or {}).get("incomplete") or "") and
+   kept <= {s["id"] for s in sources(flight, SECOND, kind="thread")} and
+   text["flight.rc"].strip() == "3", "the flight recorder goes on, too, and keeps that",
+   flight.get("run"), text["flight.rc"], text["flight.said"], text["flight.err"])
+check_sums(flight, "flight")
+c = cpu_of(flight, SECOND)
+ok(c["observed_ns"] + 100_000_000 < flight["run"]["duration_ns"] and not c["records"]["lost"],
+   "the time between is not observed in what is kept either", c["observed_ns"], flight["run"])
 
 metrics = text["both.prom"].splitlines()
-ok({"culprit_incomplete 1", f'culprit_ended_early{{cpu="{SECOND}"}} 1',
+ok({"culprit_incomplete 1", f'culprit_ended_early{{cpu="{SECOND}"}} 0',
     f'culprit_ended_early{{cpu="{FIRST}"}} 0'} <= set(metrics),
-   "metrics, too, say which CPU is not measured to the end", text["both.prom"][:2000])
+   "metrics, too, say that a run is incomplete", text["both.prom"][:2000])
 
 back = reports["back"]
 ok(status["back"] == 0 and not text["back.err"] and not back["run"]["incomplete"]
@@ -247,6 +312,24 @@ ok(status["late"] == (3 if late["run"]["incomplete"] else 0)
    and cpu_of(late, FIRST)["observed_ns"] and not cpu_of(late, FIRST)["ended_early"],
    "one that goes offline while the window ends leaves the other one whole", status["late"],
    text["late.err"], late["run"])
+
+for way in "", "--sums":
+    name = f"came{way}"
+    came = json.loads(text[name])
+    pokes = [{e["tid"]: e["comm"] for e in map(json.loads, text[f"{name}.{which}"].splitlines())
+              if "tid" in e} for which in ("poke", "again")]
+    found = [[s for c in came["cpus"] if not way or c["cpu"] == 3 for s in c["sources"]
+              if s["kind"] == "thread" and (s["name"] if way else s["id"]) in
+              (poke.values() if way else poke)] for poke in pokes]
+    ok(all(found) and sum(s["count"] for s in found[0]) >= (20 if way else 10),
+       f"watch {way}: a CPU that comes later is watched, and again when it comes back", pokes,
+       found, came["cpus"])
+    is_((text[name + ".err"], text[name + ".rc"].strip(), came["run"]["incomplete"]),
+        ("culprit: CPU 3 came online: it is watched from now on\n"
+         "culprit: CPU 3 went offline: what ran there goes on where it is watched, too\n"
+         "culprit: CPU 3 is online again: it is watched on\n", "0", None),
+        f"watch {way}: that is said, and nothing is missing")
+    ok(3 in came["run"]["cpus"], f"watch {way}: it is in the list of CPUs", came["run"]["cpus"])
 
 near, parted, taken = (reports[name] for name in ("near", "parted", "taken"))
 is_(near["run"]["housekeeping"], housekeeping({FIRST}, {FIRST, SECOND}),

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Windows that lack a part of their time: CPUs that were offline. view_incomplete() says it. */
+#ifndef CULPRIT_INCOMPLETE_H
+#define CULPRIT_INCOMPLETE_H
+
+#include <stdint.h>
+
+/* Times that a CPU was offline while a run went on that measured it again. */
+struct offline {
+	uint64_t times, total_ns;
+	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC: begin of the first, end of the last */
+};
+
+/* Adds one; they come in order of time. */
+void offline_add(struct offline *o, uint64_t from_ns, uint64_t to_ns);
+/* Leaves what lies in [from, to), CLOCK_MONOTONIC; where that cuts several, total_ns is no less. */
+void offline_cut(struct offline *o, uint64_t from_ns, uint64_t to_ns);
+
+#endif
