@@ -234,6 +234,16 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
             rf"culprit: stops: CPU {cpu} at \+.*: count>3/s: with the hiccup of .*\n", r.err),
            f"{args[0]} --stop-on: exit 2, and says what it was", r)
         took.append(r.seconds)
+    # Those that take two CPUs, whose every operation is longer, and a watched program.
+    target, other = str(cpu), str(min(lib.online() - {cpu}))
+    for args in (("pingpong", "--pin", f"{other},{target}", "-n", "1000000000", "--no-trace"),
+                 ("queue", "--producer", other, "--accumulator", target, "--journaller", "none",
+                  "-n", "1000000000", "--no-trace"),
+                 ("watch", "-p", str(noise.pid), "-d", "60s")):
+        r = culprit(*args, "-q", "--stop-on", "hiccup>1h", "--stop-on", "hiccup>1ns")
+        ok(r.rc == 2 and re.fullmatch(r"culprit: stops: .* at \+.*: hiccup>1ns: .*\n", r.err)
+           and r.out, f"{args[0]} --stop-on: exit 2, and says what it was", r)
+        took.append(r.seconds)
     ok(max(took) < lib.AT_ONCE_S, "and ends at once", took)
     with open(kept) as f:
         report = json.load(f)

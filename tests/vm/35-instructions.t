@@ -3,7 +3,8 @@
 """What a record costs in instructions, which are the same on every machine and however busy it is:
 a guest whose clock counts them makes noise of each kind alone, with culprit, with an instance of
 ftrace that has the same events, and, where `make bench` has built it, with the floor: programs on
-culprit's hooks that only read the clock. With LONG=1 also with threads watched, by both ways.
+culprit's hooks that only read the clock. With LONG=1 also with threads watched, by both ways, and
+beside the same tracepoints counted as perf stat does.
 
 Prints a table. The bounds are what was measured, and a little for updates of Debian's kernel: a
 change that makes a record dearer has to say so here.
@@ -89,6 +90,16 @@ wait $!
 echo 0 >/proc/sys/kernel/bpf_stats_enabled
 """
 WATCHING = f"""
+if [ -e /usr/bin/bench ]; then
+	echo counting
+	mkfifo /tmp/counts
+	bench count 1 {' '.join(EVENTS.split())} </tmp/counts >/tmp/count &
+	exec 3>/tmp/counts
+	until grep -q ready /tmp/count || ! kill -0 $!; do usleep 10000; done
+	noise 1 0 24 {' '.join(WATCHED)}
+	exec 3>&-
+	wait $!
+fi
 for way in '' --sums; do
 	echo watch$way
 	culprit watch -c 1 -d 1h -q $way -o /tmp/out/watch$way -H 0 --ready-file /tmp/go$way &
@@ -141,7 +152,7 @@ for kind, (records, bound) in KINDS.items():
        f"{kind}: a record adds no more instructions than it did", adds, bound)
     ok(adds["culprit"] < adds["ftrace"] / 2, f"{kind}: fewer than half of what ftrace adds", adds)
 if LONG:
-    diag("watched:      records     sums           with the reader         times alone")
+    diag("watched:      records     sums           with the reader         times alone counting")
     for kind, (*bounds, events) in WATCHED.items():
         adds = [took[t, kind] - took["alone", kind] for t in ("watch", "watch--sums")]
         whole = [on_cpu + took[t, f"read-{kind}"] / events
@@ -149,7 +160,11 @@ if LONG:
         times = [1 + n / took["alone", kind] for n in adds]
         diag(f"{kind:<14}{adds[0]:>7.0f}{adds[1]:>9.0f}{adds[1] / adds[0]:>7.2f}"
              f"{whole[0]:>9.0f}{whole[1]:>9.0f}{whole[1] / whole[0]:>7.2f}"
-             f"{''.join(f'{n:>8.2f}' for n in times)}")
+             f"{''.join(f'{n:>8.2f}' for n in times)}"
+             + "".join(f"{took[t, kind] - took['alone', kind]:>9.0f}" for t in ("counting",)
+                       if (t, kind) in took))
+        ok(adds[1] < 1000, f"{kind}: 1,000 of it a second with --sums take less than 0.1 % of a "
+           "CPU that does 1e9 instructions a second", adds)
         ok(all(bound / 10 < n <= bound for n, bound in zip(adds, bounds)),
            f"{kind}: watched, it takes no more than it did", adds, bounds)
         ok(0 < whole[1] <= whole[0] / 2,
