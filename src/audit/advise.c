@@ -225,7 +225,7 @@ static const struct cause *cause_by_asker(const struct source *s)
 	return NULL;
 }
 
-static const struct cause *cause_at(const struct place *p, const struct source *s)
+static const struct cause *cause_anywhere(const struct place *p, const struct source *s)
 {
 	const struct cause *c = cause_by_asker(s);
 
@@ -239,15 +239,20 @@ static const struct cause *cause_at(const struct place *p, const struct source *
 	if (s->kind == SOURCE_THREAD && s->kernel_thread && !s->function &&
 	    !strncmp(s->name, "migration/", 10) && beside(p, "watchdog_timer_fn") >= s->net.count)
 		return cause_match("hrtimer", "watchdog_timer_fn");
-	/* A call without a function is most often the TLB's; there is none of these on arm64, where
-	 * the hardware does it. */
-	if (s->kind == SOURCE_VECTOR && !s->function && c && !strcmp(c->id, "P05") &&
-	    is_arm64(p->view))
-		return cause_match("family", "csd");
 	if (runs(s, "perf_event_nmi_handler") &&
 	    s->net.count * WATCHDOG_NMI_NS > p->run->observed_ns)
 		return cause_match("nmi", "perf_ibs_nmi_handler");
 	return c;
+}
+
+static const struct cause *cause_at(const struct place *p, const struct source *s)
+{
+	const struct cause *c = cause_anywhere(p, s);
+
+	if (!c || cause_fits(c, p->view->host.arch))
+		return c;
+	/* A call without a function is most often the TLB's on x86; the hardware does it here. */
+	return s->kind == SOURCE_VECTOR && !s->function ? cause_match("family", "csd") : NULL;
 }
 
 /* A kernel thread that works for a device names it: "irq/24-eth0-TxRx-0", "napi/eth0-12". */

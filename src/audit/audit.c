@@ -257,7 +257,7 @@ static void no_fix(struct finding *f, const char *why)
 }
 
 /* Corrects fixes that need another CPU when all are to be quiet, and boot parameters that this
- * kernel does not have. */
+ * kernel does not have; and takes away causes that x86 alone has, of which there are none here. */
 static void mend_fixes(const struct audit *a)
 {
 	bool somebody_left = !cpus_empty(&a->housekeeping);
@@ -271,6 +271,8 @@ static void mend_fixes(const struct audit *a)
 					  ? boot_refused(f->fix, &here, somebody_left)
 					  : NULL;
 
+		if (!a->x86 && f->cause && cause_is_x86(cause_by_id(f->cause)))
+			f->cause = NULL;
 		if (f->good && strstr(f->good, NOBODY)) {
 			free(f->good);
 			f->good = NULL;
@@ -384,9 +386,11 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 	snprintf(a->whose, sizeof(a->whose), "cpu%s %s", cpus_count(&a->targets) == 1 ? "" : "s",
 		 a->cpus);
 	a->realtime = o->realtime || has_realtime_task(a);
+	a->x86 = may_be_x86(a);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		for (a->check = tables[i]; a->check->id; a->check++)
-			a->check->run(a);
+			if (a->x86 || !a->check->x86)
+				a->check->run(a);
 	mend_fixes(a);
 	add_notes(a);
 	findings_rank(out);

@@ -24,11 +24,32 @@ const struct cause *cause_by_id(const char *id)
 	return NULL;
 }
 
+static bool is_x86(const char *arch)
+{
+	return !strcmp(arch, "x86_64") || !fnmatch("i[3-6]86", arch, 0);
+}
+
 const char *cause_on(const struct cause *c, const char *arch)
 {
-	if (!strcmp(arch, "x86_64") || !fnmatch("i[3-6]86", arch, 0))
+	if (is_x86(arch))
 		return c->x86;
 	return strcmp(arch, "aarch64") ? NULL : c->arm64;
+}
+
+bool cause_is_x86(const struct cause *c)
+{
+	static const char *const begins[] = {"x86*", "any x86*", "any[;,] x86*", "Intel*",
+					     "any Intel*"};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!fnmatch(begins[i], c->since, 0))
+			return !strstr(c->since, "also arm64");
+	return false;
+}
+
+bool cause_fits(const struct cause *c, const char *arch)
+{
+	return !arch[0] || is_x86(arch) || !cause_is_x86(c);
 }
 
 /* Fitness of a row: 0 does not fit at all. */

@@ -7,6 +7,7 @@
 #ifndef CULPRIT_BOOK_H
 #define CULPRIT_BOOK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "model/knob.h"
 #include "model/source.h"
@@ -87,6 +88,11 @@ const struct cause *cause_by_id(const char *id);
 /* The part of an entry for machines of this architecture, as uname(2) calls it: x86_64, aarch64.
  * NULL: nothing. */
 const char *cause_on(const struct cause *cause, const char *arch);
+
+/* True for an entry on what x86 alone has, as its `since` says; and whether an entry is for
+ * machines of this architecture, "" for one that is not known. */
+bool cause_is_x86(const struct cause *cause);
+bool cause_fits(const struct cause *cause, const char *arch);
 
 /* The most specific row of one kind for a name: the same text, else the longest glob. NULL: none.
  */

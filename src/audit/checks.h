@@ -19,7 +19,7 @@ struct audit {
 	char cpus[LIST_MAX], keep[LIST_MAX];       /* targets and housekeeping as lists */
 	char keep_mask[2 * LIST_MAX]; /* hex mask of housekeeping, as the kernel writes it */
 	char whose[LIST_MAX + 8];     /* "cpu 3", "cpus 3-5" */
-	bool realtime;
+	bool realtime, x86;           /* x86: also where it is not known */
 	bool short_of_memory;
 };
 
@@ -46,6 +46,7 @@ struct check {
 	const char *id, *cause;
 	void (*run)(struct audit *a);
 	const struct knob_check *knob; /* used by check_knob */
+	bool x86;                      /* about what x86 alone has: not run elsewhere */
 };
 
 void check_knob(struct audit *a);
@@ -109,6 +110,7 @@ unsigned long long sum_of_targets(const struct audit *a, const char *line);
  * given. */
 bool parameter(const struct audit *a, const char *name, char *value, size_t len);
 
+bool may_be_x86(const struct audit *a); /* false where the CPU is another architecture's */
 bool has_word(const char *text, const char *word); /* between blanks */
 bool meets(const struct cpus *a, const struct cpus *b);
 bool covers(const struct cpus *all, const struct cpus *part);

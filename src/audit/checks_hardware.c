@@ -259,6 +259,10 @@ static void check_edac(struct audit *a)
 	const struct fact *x = NULL;
 	long long errors = 0, n, poll;
 
+	if (!facts_next(a->facts, "sys/devices/system/edac/mc/mc*/ce_count", NULL)) {
+		unknown(a, "errors of the memory", "sys/devices/system/edac/mc/mc*/ce_count");
+		return;
+	}
 	while ((x = facts_next(a->facts, "sys/devices/system/edac/mc/mc*/ce_count", x)))
 		if (number_of(a, x->name, &n))
 			errors += n;
@@ -268,8 +272,7 @@ static void check_edac(struct audit *a)
 			   "for",
 			   errors),
 		      "replace the module that ras-mc-ctl --errors names");
-	if (facts_next(a->facts, "sys/devices/system/edac/mc/mc*/ce_count", NULL) &&
-	    number_of(a, "sys/module/edac_core/parameters/edac_mc_poll_msec", &poll) && poll > 0 &&
+	if (number_of(a, "sys/module/edac_core/parameters/edac_mc_poll_msec", &poll) && poll > 0 &&
 	    poll < 60000) {
 		struct finding *f =
 			info(a, "memory controllers may be polled for errors every %lld ms", poll);
@@ -292,6 +295,11 @@ static void check_thermal(struct audit *a)
 	cpus_clear(&set);
 	each_target(a, cpu) if (cpu_number(a, cpu, "thermal_throttle/core_throttle_count", &n) && n)
 		cpus_add(&set, cpu);
+	if (!facts_next(a->facts, CPU_DIR "cpu*/thermal_throttle/core_throttle_count", NULL)) {
+		unknown(a, "slowing down for heat",
+			CPU_DIR "cpu0/thermal_throttle/core_throttle_count");
+		return;
+	}
 	if (cpus_empty(&set)) {
 		found_ok(a, "no CPU was slowed down for heat");
 		return;
@@ -372,15 +380,15 @@ static void check_steal(struct audit *a)
 }
 
 const struct check checks_hardware[] = {
-	{"tsc", "T06", check_tsc, NULL},
-	{"clock_watchdog", "T13", check_clock_watchdog, NULL},
-	{"tsc_sync", "T15", check_tsc_sync, NULL},
+	{"tsc", "T06", check_tsc, NULL, true},
+	{"clock_watchdog", "T13", check_clock_watchdog, NULL, true},
+	{"tsc_sync", "T15", check_tsc_sync, NULL, true},
 	{"smt", "H12", check_smt, NULL},
 	{"locality", "H13", check_locality, NULL},
-	{"microcode", "H16", check_microcode, NULL},
-	{"mce", "T16", check_mce, NULL},
+	{"microcode", "H16", check_microcode, NULL, true},
+	{"mce", "T16", check_mce, NULL, true},
 	{"edac", "I09", check_edac, NULL},
-	{"thermal", "H10", check_thermal, NULL},
+	{"thermal", "H10", check_thermal, NULL, true},
 	{"mitigations", NULL, check_mitigations, NULL},
 	{"hypervisor", "H15", check_hypervisor, NULL},
 	{"steal", "H14", check_steal, NULL},

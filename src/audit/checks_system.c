@@ -201,7 +201,7 @@ static void check_iommu(struct audit *a)
 
 const struct check checks_system[] = {
 	{"clocksource", "F08", check_clocksource, NULL},
-	{"split_lock", "H11", check_split_lock, NULL},
+	{"split_lock", "H11", check_split_lock, NULL, true},
 	{"media_polling", "K17",
 	 KNOB({.name = "sys/module/block/parameters/events_dfl_poll_msecs",
 	       .test = GOOD_IS,

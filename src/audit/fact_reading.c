@@ -58,6 +58,14 @@ bool mask_of(const struct audit *a, const char *name, struct cpus *set)
 	return text && cpus_parse_mask(text, set);
 }
 
+bool may_be_x86(const struct audit *a)
+{
+	const struct fact *x = facts_find(a->facts, "proc/cpuinfo"); /* may be cut behind CPU 0 */
+
+	/* all CPUs of x86 have flags, none elsewhere */
+	return !x || (x->err && x->err != FACT_TOO_LONG) || strstr(x->text, "\nflags");
+}
+
 bool has_word(const char *text, const char *word)
 {
 	size_t len = strlen(word);

@@ -212,8 +212,8 @@ static void ask_machine(struct meaning *m)
 			 " (in module %.100s)", module);
 }
 
-static bool take_name(const char *name, struct placeholders *f, struct explained *x, char *device,
-		      size_t len)
+static bool take_name(const char *name, const char *arch, struct placeholders *f,
+		      struct explained *x, char *device, size_t len)
 {
 	struct meaning m;
 	struct source irq;
@@ -228,6 +228,10 @@ static bool take_name(const char *name, struct placeholders *f, struct explained
 		m.note[0] = 0;
 		f->interface = device_of(irq.name, device, len);
 	}
+	/* A call without a function, which x86 alone makes mostly for the TLB (advise.c). */
+	if (m.cause && !m.function[0] && !cause_fits(m.cause, arch) &&
+	    !strncmp(m.who, "call_function", 13))
+		m.cause = cause_family("csd");
 	ask_machine(&m);
 	if (!m.cause)
 		return false;
@@ -280,7 +284,7 @@ static int by_place(const void *a, const void *b)
 
 /* Fills some[] with the meanings of the names, each once, in the book's order; -1 after reporting
  * the first unknown name. */
-static int choose(char **names, int nnames, struct explained *some, uint32_t *n,
+static int choose(char **names, int nnames, const char *arch, struct explained *some, uint32_t *n,
 		  struct placeholders *f, char *device, size_t len)
 {
 	*n = 0;
@@ -289,7 +293,7 @@ static int choose(char **names, int nnames, struct explained *some, uint32_t *n,
 	for (int i = 0; i < nnames; i++) {
 		uint32_t k = 0;
 
-		if (!take_name(names[i], f, &some[*n], device, len))
+		if (!take_name(names[i], arch, f, &some[*n], device, len))
 			return not_found(names[i]);
 		while (k < *n &&
 		       (some[k].cause != some[*n].cause || strcmp(some[k].note, some[*n].note)))
@@ -327,13 +331,14 @@ int cmd_explain(int argc, char **argv)
 	uint32_t n;
 
 	code = opt_parse(&explain_usage, argc, argv, &o, &operands);
+	if (!code && host)
+		host_read(host);
 	if (code || !host || !some ||
-	    choose(argv + 1, operands, some, &n, &e.fill, device, sizeof(device))) {
+	    choose(argv + 1, operands, host->arch, some, &n, &e.fill, device, sizeof(device))) {
 		free(host);
 		free(some);
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
-	host_read(host);
 	choose_cpus(host, &o.cpus, &housekeeping);
 	e.fill.cpus = &o.cpus;
 	e.fill.housekeeping = &housekeeping;

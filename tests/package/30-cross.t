@@ -48,6 +48,8 @@ def judge(what, arch, emulator):
         is_([run(emulator, "report", "-f", form, path).stdout for path in RECORDINGS],
             [culprit("report", "-f", form, path).out for path in RECORDINGS],
             f"{what}: {form} of all recordings is that of this machine")
+    is_(run(emulator, "explain", "call_function").stdout[:3], "G05",
+        f"{what}: a call without a function is no flush of the TLB")
     r = run(emulator, "run", "--no-trace", "-d", "200ms", "-f", "json", "-q")
     ok(r.returncode == 0 and json.loads(r.stdout)["run"]["sampler"] == CLOCK[arch],
        f"{what}: it measures, by {CLOCK[arch]}", r)

@@ -180,13 +180,16 @@ static void test_arm64(void **state)
 {
 	struct source *outside = add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 5);
 	struct source *call = add(SOURCE_VECTOR, VECTOR_CALL_FUNCTION, "call_function", NULL, 5);
+	struct source *nmi = add(SOURCE_NMI, 0, "NMI", "perf_ibs_nmi_handler", 5);
 
 	(void)state;
 	assert_cause(outside, "H18");
+	assert_cause(nmi, "H03");
 	assert_cause(call, "P05");
 	strcpy(v.host.arch, "aarch64");
 	assert_cause(outside, "H19");
 	assert_cause(call, "G05");
+	assert_null(nmi->cause); /* a profiler's of x86 */
 	strcpy(v.host.hypervisor, "KVM");
 	assert_cause(outside, "H15");
 }

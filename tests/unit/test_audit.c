@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "audit/audit.h"
+#include "audit/book.h"
 
 #define CPU          "sys/devices/system/cpu/"
 #define KERNEL       "proc/sys/kernel/"
@@ -917,6 +918,38 @@ static void test_unknown(void **state)
 }
 
 /* Texts that are no lists, no numbers, too long, or try to be commands. */
+/* Elsewhere nothing that x86 alone has is looked for, nor named as a cause. */
+static void test_arm64(void **state)
+{
+	static const char *const of_x86[] = {
+		"tsc", "clock_watchdog", "tsc_sync", "microcode", "split_lock", "mce", "thermal"};
+	struct facts x86 = {0}, arm64 = {0};
+	struct findings a, b;
+
+	(void)state;
+	good(&x86);
+	good(&arm64);
+	for (int i = 0; i < 2; i++)
+		put(i ? &arm64 : &x86, TASKS, GOOD_TASKS "7 7 S 400000 0 0 0 0-2 node_exporter\n");
+	put(&arm64, "proc/cpuinfo",
+	    "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n\n");
+	a = check(&x86, 3);
+	b = check(&arm64, 3);
+	for (size_t i = 0; i < COUNT(of_x86); i++) {
+		assert_non_null(find(&a, of_x86[i]));
+		assert_null(find(&b, of_x86[i]));
+	}
+	assert_string_equal(find(&a, "agents")->cause, "P12");
+	assert_int_equal(find(&b, "agents")->level, FINDING_WARN);
+	assert_null(find(&b, "agents")->cause);
+	for (uint32_t i = 0; i < b.count; i++)
+		assert_true(!b.row[i].cause || !cause_is_x86(cause_by_id(b.row[i].cause)));
+	findings_free(&a);
+	findings_free(&b);
+	facts_free(&x86);
+	facts_free(&arm64);
+}
+
 static void test_hostile(void **state)
 {
 	static const char binary[] = "\xff\x00\x1b[2J;rm -rf /\n$(reboot)`reboot`";
@@ -1127,9 +1160,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quiet),          cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_all_have_steps), cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_hostile),        cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_many),           cmocka_unit_test(test_many_irqs),
-		cmocka_unit_test(test_numbers),        cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_arm64),          cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_targets),        cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many_irqs),      cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -465,6 +465,23 @@ static bool has(const char *text, const char *word)
 	return strstr(text, word);
 }
 
+/* An entry that names x86 in its kernels is x86's alone, but for those three. */
+static void test_entries_of_x86(void **state)
+{
+	(void)state;
+	for (const struct cause *c = causes; c->id; c++) {
+		bool named = strstr(c->since, "x86") || strstr(c->since, "Intel");
+
+		if (cause_is_x86(c) !=
+		    (named && strcmp(c->id, "H02") && strcmp(c->id, "P06") && strcmp(c->id, "K26")))
+			fail_msg("%s: %s", c->id, c->since);
+		assert_true(cause_fits(c, "x86_64") && cause_fits(c, "i686") && cause_fits(c, ""));
+		assert_int_equal(cause_fits(c, "aarch64"), !cause_is_x86(c));
+		assert_int_equal(cause_fits(c, "riscv64"), !cause_is_x86(c));
+	}
+	assert_true(cause_is_x86(cause_by_id("H01")));
+}
+
 /* A remark on one architecture is made of machines of this architecture alone. */
 static void test_remarks_stay_on_their_architecture(void **state)
 {
@@ -510,6 +527,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_explained),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_functions_of_kernels),
+		cmocka_unit_test(test_entries_of_x86),
 		cmocka_unit_test(test_remarks_stay_on_their_architecture),
 	};
 
