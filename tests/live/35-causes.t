@@ -30,7 +30,10 @@ if "membarrier" in can:
     ok(all(s["cause"] in ids for s in every if s["cause"]), "causes are in the book", every)
     ok(all("{" not in s["advice"] for s in every if s["advice"]), "advice is filled in", every)
     rows = sources(report, cpu, function="ipi_mb")
-    ok(rows and all(s["cause"] == "P11" for s in rows), "the IPIs of membarrier", rows)
+    if "csd_function_entry" in report["run"]["not_observed"]:
+        skip("the IPIs of membarrier", "this kernel does not tell their function")
+    else:
+        ok(rows and all(s["cause"] == "P11" for s in rows), "the IPIs of membarrier", rows)
     rows = sources(report, cpu, name="poke-membarrier")
     gone = "it has ended: start poke-membarrier with taskset "
     ok(rows and all(s["cause"] == "K34" and (s["advice"].endswith(f" {s['id']}")
