@@ -22,8 +22,8 @@ BLIND = {"6.1": {"csd_function_entry", "csd_queue_cpu", "ipi_send_cpu"}}
 # Words that mean nothing there.
 X86 = re.compile(r"\b(MSRs?|SMIs?|BIOS|x86|APIC|rdtsc|TSC|CPUID|WBINVD|INVLPG|microcode|MCE|"
                  r"MTRRs?|intel_\w+|mce|split_lock|LOC|CAL|HPET|acpi_pm|AMD|Intel)\b")
-# Names that lead to an entry of the book, and its sources, are of all architectures.
-FOUND_BY = re.compile(r"(?m)^  (?:found by|source) .*\n(?:   .*\n)*")
+# Names that lead to an entry of the book, its kernels and its sources are of all architectures.
+FOUND_BY = re.compile(r"(?m)^  (?:found by|kernels|source) .*\n(?:   .*\n)*")
 JOB = """
 tests/accuracy/score -c 1 -n POKES --gap 2ms-6ms --keep /tmp/kept >/tmp/out/score 2>&1
 cp /tmp/kept/report /tmp/out/report
