@@ -9,6 +9,7 @@
 #include "collect/counter.h"
 #include "collect/target.h"
 
+#define AFTERMATH_NS   (10 * NSEC_PER_SEC)
 #define NEW_COUNTER_NS ((int64_t)NSEC_PER_MSEC) /* more than two clocks drift apart */
 
 void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
@@ -115,6 +116,13 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
 }
 
+/* A CPU that is online is not active at once, and the kernel puts cpusets in order somewhat later:
+ * both may move its sampler away once more. */
+static bool is_aftermath(const struct offline *o)
+{
+	return o->times && now_ns() - o->to_ns < AFTERMATH_NS;
+}
+
 const char *window_why_ended(struct collect *c, uint32_t i, bool asked)
 {
 	const struct target *t = &c->target[i];
@@ -127,6 +135,8 @@ const char *window_why_ended(struct collect *c, uint32_t i, bool asked)
 		return "its sampler was killed";
 	if (!t->shm->moved && (asked || t->shm->finished))
 		return NULL;
+	if (is_aftermath(&c->view->cpu[i].offline))
+		return WENT_OFFLINE;
 	return host_is_online(t->cpu) ? "its sampler was moved to another CPU (by a cpuset, "
 					"taskset or hotplug)"
 				      : WENT_OFFLINE;
