@@ -142,22 +142,32 @@ static const struct vcpu_clock *clock_of(const struct vcpu_clocks *c, const stru
 	return NULL;
 }
 
+static const struct vcpu_clock *same_vcpu(const struct vcpu_clocks *c, const struct vcpu_clock *as)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->row[i].machine == as->machine && c->row[i].number == as->number)
+			return &c->row[i];
+	return NULL;
+}
+
 void vcpu_clocks_fill(const struct vcpu_clocks *before, const struct vcpu_clocks *after,
 		      const char *proc, struct view *v)
 {
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		struct cpu *c = &v->cpu[i];
 		uint32_t machine = c->tid ? process_of(proc, c->tid) : 0;
-		const struct vcpu_clock *b = c->tid ? clock_of(before, c, machine) : NULL;
-		const struct vcpu_clock *a = c->tid ? clock_of(after, c, machine) : NULL;
+		const struct vcpu_clock *a = c->tid ? clock_of(after, c, machine) : NULL, *other;
 
-		if (a) {
-			c->machine = a->machine;
-			c->vcpu = a->number + 1;
-		} else if (through_is_vcpu(c->comm)) {
-			c->machine = machine;
+		if (!a && c->tid) /* the machine has ended meanwhile */
+			a = clock_of(before, c, machine);
+		if (!a) {
+			c->machine = through_is_vcpu(c->comm) ? machine : 0;
+			continue;
 		}
-		if (a && b && counter_rule_same(&a->rule, &b->rule))
+		c->machine = a->machine;
+		c->vcpu = a->number + 1;
+		other = same_vcpu(before, a); /* before its first stay in a guest without a tid */
+		if (other && counter_rule_same(&a->rule, &other->rule))
 			c->counter = a->rule;
 	}
 }

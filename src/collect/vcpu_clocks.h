@@ -26,8 +26,8 @@ void vcpu_clocks_read(struct vcpu_clocks *c, const char *folder);
 void vcpu_clocks_free(struct vcpu_clocks *c);
 
 /* Gives the view's threads their machines and numbers, and the rule of those whose rule was the
- * same before and after. Where KVM tells nothing, the machine is the thread's process, as far as
- * its name is that of a virtual CPU. proc: "/proc" but in a test. */
+ * same before and after, or before they ended. Where KVM tells nothing, the machine is the thread's
+ * process, as far as its name is that of a virtual CPU. proc: "/proc" but in a test. */
 void vcpu_clocks_fill(const struct vcpu_clocks *before, const struct vcpu_clocks *after,
 		      const char *proc, struct view *v);
 

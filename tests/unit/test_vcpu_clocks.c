@@ -57,13 +57,8 @@ static struct vcpu_clocks read_all(void)
 	return c;
 }
 
-static void reads_and_fills(void **state)
+static void make_kvm(void)
 {
-	static const unsigned lane[] = {0, 1, 2, 3, 4};
-	struct vcpu_clocks before, after;
-	struct view v;
-
-	(void)state;
 	file("700-11/vcpu0/tsc-offset", "-987654321\n");
 	file("700-11/vcpu0/tsc-scaling-ratio", "281474976710656\n");
 	file("700-11/vcpu0/tsc-scaling-ratio-frac-bits", "48\n");
@@ -73,6 +68,11 @@ static void reads_and_fills(void **state)
 	/* an offset that changes meanwhile */
 	file("700-11/vcpu2/tsc-offset", "5\n");
 	file("700-11/vcpu2/pid", "713\n");
+	/* has not run so far; its thread ends later, and so does a whole machine */
+	file("600-11/vcpu0/tsc-offset", "7\n");
+	file("600-11/vcpu0/pid", "0\n");
+	file("500-11/vcpu3/tsc-offset", "8\n");
+	file("500-11/vcpu3/pid", "511\n");
 	/* not numbers, and no virtual CPUs */
 	file("900-3/vcpu0/tsc-offset", "x\n");
 	file("900-3/vcpu0/pid", "-\n");
@@ -83,11 +83,25 @@ static void reads_and_fills(void **state)
 	file("proc/712/status", "Name:\tx\nTgid:\t700\n");
 	file("proc/713/status", "Name:\tx\nTgid:\t700\n");
 	file("proc/812/status", "Name:\tx\nTgid:\t800\n");
+}
+
+static void reads_and_fills(void **state)
+{
+	static const unsigned lane[] = {0, 1, 2, 3, 4, 5, 6};
+	struct vcpu_clocks before, after;
+	char command[128];
+	struct view v;
+
+	(void)state;
+	make_kvm();
 	before = read_all();
 	file("700-11/vcpu2/tsc-offset", "6\n");
+	file("600-11/vcpu0/pid", "611\n");
+	snprintf(command, sizeof(command), "rm -r %s/500-11", root);
+	assert_int_equal(system(command), 0);
 	after = read_all();
-	assert_int_equal(before.n, 4);
-	world_view(&v, "metal", lane, 5);
+	assert_int_equal(before.n, 6);
+	world_view(&v, "metal", lane, 7);
 	for (int i = 0; i < 3; i++)
 		v.cpu[i].tid = 711 + i;
 	strcpy(v.cpu[1].comm, "CPU 1/KVM");
@@ -95,6 +109,8 @@ static void reads_and_fills(void **state)
 	strcpy(v.cpu[3].comm, "CPU 7/TCG");
 	v.cpu[4].tid = 813;
 	strcpy(v.cpu[4].comm, "worker");
+	v.cpu[5].tid = 611;
+	v.cpu[6].tid = 511;
 	strcat(root, "/proc");
 	vcpu_clocks_fill(&before, &after, root, &v);
 	root[strlen(root) - 5] = 0;
@@ -111,6 +127,10 @@ static void reads_and_fills(void **state)
 	assert_int_equal(v.cpu[3].machine, 800);
 	assert_int_equal(v.cpu[3].vcpu, 0);
 	assert_int_equal(v.cpu[4].machine, 0);
+	assert_int_equal(v.cpu[5].machine, 600);
+	assert_int_equal(v.cpu[5].counter.offset, 7);
+	assert_int_equal(v.cpu[6].vcpu, 4);
+	assert_int_equal(v.cpu[6].counter.offset, 8);
 	vcpu_clocks_free(&before);
 	vcpu_clocks_free(&after);
 	view_free(&v);
