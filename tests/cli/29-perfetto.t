@@ -42,8 +42,8 @@ for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
     if file == "threads.rec":
         with open(path("trace"), "rb") as f:
             trace = f.read()
-        ok(b"python3 [4414] main > lib.so+0x1c00 > release > madvise() > __lru_add_drain_all" in
-           trace, "who asked has the calls of its program", trace[:400])
+        ok(b"python3 [4414] main > lib.so+0x1c00 > release (lib.c:31) > madvise() > "
+           b"__lru_add_drain_all" in trace, "who asked has the calls of its program", trace[:400])
     if file == "sleep.rec":
         values = [v for _, v in counters.get("CPU 3 latency", [])]
         is_((values[0::2], set(values[1::2])),
