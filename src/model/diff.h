@@ -41,9 +41,9 @@
  * Could be chance: the interval includes 1 (for gone and new that of the count) when it is made
  * wide enough to be right for all sources of the side at once 95 times in 100 (Bonferroni: each is
  * 1 - 0.05 / sources). Negligible: the change is under 1 % of the time that the CPUs lose, in
- * intervals of which none is longer than 99 % of the hiccups of both sides, and not DIFF_THOUSAND
- * of them against a tenth of that or less. All hiccups together are one source: the same rules give
- * the verdict, negligible being 1 %.
+ * intervals of which none is longer than 99 % of the hiccups of both sides, and each side has a
+ * tenth of the other's or more: what ended is not the same, however little it cost. All hiccups
+ * together are one source: the same rules give the verdict, negligible being 1 %.
  */
 #ifndef CULPRIT_DIFF_H
 #define CULPRIT_DIFF_H

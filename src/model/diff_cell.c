@@ -219,10 +219,10 @@ static struct ratio widen(struct ratio r, double factor)
 	return (struct ratio){r.value, r.low / factor, r.high * factor};
 }
 
-/* True for thousands on one side, and next to none on the other. */
+/* True for next to none on the other side: little time or much, it has ended. */
 static bool ended(const struct diff_cell *some, const struct diff_cell *none)
 {
-	return some->count >= DIFF_THOUSAND && none->per_s < some->per_s / 10;
+	return none->per_s < some->per_s / 10;
 }
 
 static bool negligible(const struct diff *d, uint32_t k, const struct diff_cell *before,

@@ -334,8 +334,8 @@ static bool is_asked(void *name, const struct view *v, const struct source *s)
 	return !strncmp(s->name, name, strlen(name));
 }
 
-/* A source that was asked about before is judged by itself: a small one is no less there, and
- * several are taken as one. What did not change differs as seldom as 95 % say. */
+/* A source that was asked about before is judged by itself: of a small one half is no less there,
+ * and several are taken as one. What did not change differs as seldom as 95 % say. */
 static void test_together(void **state)
 {
 	struct diff_cell cell[DIFF_FILES];
@@ -345,16 +345,20 @@ static void test_together(void **state)
 	seed = 11;
 	make_machine(&a, 10);
 	make_machine(&b, 10);
-	for (unsigned i = 0; i < 40; i++)
-		run_add(&b, 0, 0.01 + 0.24 * i, SOURCE_THREAD, 2 + i % 2,
+	for (unsigned i = 0; i < 400; i++) {
+		run_add(&b, 0, 0.01 + 0.024 * i, SOURCE_THREAD, 2 + i % 2,
 			i % 2 ? "light" : "lighter", NULL, 300);
+		if (i % 8 < 2)
+			run_add(&a, 0, 0.01 + 0.024 * i, SOURCE_THREAD, 2 + i % 2,
+				i % 2 ? "light" : "lighter", NULL, 300);
+	}
 	make();
 	check_verdict(find(SOURCE_THREAD, "light", "")->cell[1].verdict, DIFF_SAME);
 	assert_int_equal(diff_together(&d, is_asked, "light", cell), 0);
-	check_verdict(cell[1].verdict, DIFF_NEW);
-	assert_int_equal(cell[0].count, 0);
-	assert_int_equal(cell[1].count, 40);
-	assert_int_equal(cell[1].total_ns, 40 * 300);
+	check_verdict(cell[1].verdict, DIFF_WORSE);
+	assert_int_equal(cell[0].count, 100);
+	assert_int_equal(cell[1].count, 400);
+	assert_int_equal(cell[1].total_ns, 400 * 300);
 	assert_int_equal(diff_together(&d, is_asked, "none", cell), 0);
 	check_verdict(cell[1].verdict, DIFF_SAME);
 	end(NULL);
@@ -372,7 +376,7 @@ static void test_together(void **state)
 }
 
 /* Four and none may be chance; a negligible source is no change, unless it lasts longer than nearly
- * all others. */
+ * all others, or one side has next to nothing of it: what has ended is not the same. */
 static void test_chance_and_weight(void **state)
 {
 	(void)state;
@@ -383,12 +387,24 @@ static void test_chance_and_weight(void **state)
 		run_add(&b, 0, 0.5 + 2.1 * i, SOURCE_THREAD, 1, "four", NULL, 2000000);
 	for (unsigned i = 0; i < 40; i++)
 		run_add(&b, 0, 0.01 + 0.24 * i, SOURCE_THREAD, 2, "light", NULL, 300);
+	for (unsigned i = 0; i < 1000; i++) {
+		if (i % 25)
+			run_add(&a, 0, 0.003 + 0.0099 * i, SOURCE_THREAD, 4, "most", NULL, 30);
+		if (!(i % 2))
+			run_add(&a, 0, 0.004 + 0.0099 * i, SOURCE_THREAD, 5, "half", NULL, 30);
+		run_add(i % 25 ? &a : &b, 0, 0.005 + 0.0099 * i, SOURCE_THREAD, 6, "nearly", NULL,
+			30);
+		run_add(&b, 0, 0.006 + 0.0099 * i, SOURCE_THREAD, 5, "half", NULL, 30);
+	}
 	for (unsigned i = 0; i < 18; i++)
 		run_add(&b, 0, 0.3 + 0.52 * i, SOURCE_THREAD, 3, "long", NULL,
 			i == 5 ? 300000 : 300);
 	make();
 	check_verdict(find(SOURCE_THREAD, "four", "")->cell[1].verdict, DIFF_SAME);
-	check_verdict(find(SOURCE_THREAD, "light", "")->cell[1].verdict, DIFF_SAME);
+	check_verdict(find(SOURCE_THREAD, "light", "")->cell[1].verdict, DIFF_NEW);
+	check_verdict(find(SOURCE_THREAD, "most", "")->cell[1].verdict, DIFF_GONE);
+	check_verdict(find(SOURCE_THREAD, "nearly", "")->cell[1].verdict, DIFF_BETTER);
+	check_verdict(find(SOURCE_THREAD, "half", "")->cell[1].verdict, DIFF_SAME);
 	check_verdict(find(SOURCE_THREAD, "long", "")->cell[1].verdict, DIFF_NEW);
 }
 
