@@ -463,6 +463,7 @@ oracle: $(O)/.setup-check $(O)/.setup-peers ## compare with the kernel's own tra
 PROVE	?= 1
 prove: $(O)/.setup-check $(O)/.setup-lab ## run the fixes of the cause book in guests; minutes each
 	$(Q)$(MAKE) --no-print-directory all $(O)/lab_guest
+	$(MAKE_ARM64)
 	$(Q)LONG=1 PROVE=$(PROVE) tests/check $(O) proofs
 
 $(O)/lab_guest: tools/lab_guest.c

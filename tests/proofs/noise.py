@@ -34,11 +34,11 @@ def name_pid():
         f.write(str(os.getpid()))
 
 
-def perf(cpu, period, event=0, frequency=False):
-    """A software event that samples a CPU, by its clock when nothing else is said: after so many,
-    or so many times a second."""
+def perf(cpu, period, event=0, frequency=False, hardware=False):
+    """An event of software, or of the CPU's own counters, that samples a CPU: by its clock, or
+    cycles, when nothing else is said; after so many, or so many times a second."""
     attr = ctypes.create_string_buffer(
-        struct.pack("<IIQQQQQ", 1, 64, event, period, 0, 0, frequency << 10), 64)
+        struct.pack("<IIQQQQQ", not hardware, 64, event, period, 0, 0, frequency << 10), 64)
     fd = LIBC.syscall(PERF_EVENT_OPEN, attr, -1, cpu, -1, 0)
     if fd < 0:
         sys.exit(f"perf_event_open: {os.strerror(ctypes.get_errno())}")
@@ -48,6 +48,12 @@ def perf(cpu, period, event=0, frequency=False):
 def perf_samples(cpu="1"):
     """A profiler of one CPU with a fixed period of 10 ms."""
     perf(int(cpu), 10_000_000)
+    signal.pause()
+
+
+def perf_cycles(cpu="1"):
+    """A profiler of one CPU by its counter of cycles."""
+    perf(int(cpu), 1_000_000, hardware=True)
     signal.pause()
 
 
@@ -159,17 +165,6 @@ def broadcast():
         s.sendto(b"x", ("10.9.0.255", 9))
 
 
-def tcp():
-    """A connection of this CPU with itself, whose messages nobody answers."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        a = socket.create_connection(server.getsockname())
-        b, _ = server.accept()
-    a.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    for _ in again(0.1):
-        a.send(b"x")
-        b.recv(1)
-
-
 def ipmi():
     """A monitor that asks the management controller who it is."""
     data, to = ctypes.create_string_buffer(8), struct.pack("<ihBB", 0xc, 0xf, 0, 0)
@@ -253,6 +248,112 @@ def memory():
     for _ in again():
         with mmap.mmap(-1, 1 << 20) as m:
             m[:] = b"x" * (1 << 20)
+
+
+def long_calls():
+    """System calls that take a quarter of a second, of a real-time thread."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    buffer = [memoryview(bytearray(1 << 20))] * 64
+    with open("/dev/zero", "rb", buffering=0) as zero:
+        for _ in again(0.1):
+            os.readv(zero.fileno(), buffer)
+
+
+def huge():
+    """A page here and there where huge ones may be: khugepaged makes them whole."""
+    for _ in again(0.1):
+        with mmap.mmap(-1, 1 << 24, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as m:
+            m.madvise(mmap.MADV_NOHUGEPAGE)
+            for at in range(0, 1 << 24, 1 << 21):
+                m[at] = 1
+            m.madvise(mmap.MADV_HUGEPAGE)
+            time.sleep(0.1)
+
+
+def kvm(cpu="1"):
+    """A virtual machine of one CPU, which spins on this one; its memory changes again and again."""
+    dev = os.open("/dev/kvm", os.O_RDWR)
+    vm = fcntl.ioctl(dev, 0xae01, 0)  # KVM_CREATE_VM
+    pages = mmap.mmap(-1, 8192)
+    pages[0xff0:0xff2] = b"\xeb\xfe"  # jmp to itself, where a CPU begins
+    at = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+
+    def region(slot, physical, size, offset):
+        fcntl.ioctl(vm, 0x4020ae46,  # KVM_SET_USER_MEMORY_REGION
+                    struct.pack("<IIQQQ", slot, 0, physical, size, at + offset))
+
+    region(0, 0xfffff000, 4096, 0)
+    vcpu = fcntl.ioctl(vm, 0xae41, 0)  # KVM_CREATE_VCPU
+
+    def run():
+        os.sched_setaffinity(0, {int(cpu)})
+        while True:
+            fcntl.ioctl(vcpu, 0xae80, 0)  # KVM_RUN
+
+    threading.Thread(target=run, daemon=True).start()
+    for _ in again():
+        region(1, 0, 4096, 4096)
+        region(1, 0, 0, 4096)
+
+
+def vhost(cpu="1"):
+    """A guest's network card whose queue is kicked; its worker runs on a CPU, and /tmp/pid names
+    it."""
+    dev = os.open("/dev/vhost-net", os.O_RDWR)
+    before = set(os.listdir("/proc")) | set(os.listdir("/proc/self/task"))
+    fcntl.ioctl(dev, 0xaf01, 0)  # VHOST_SET_OWNER
+    worker, = (set(os.listdir("/proc")) | set(os.listdir("/proc/self/task"))) - before
+    os.sched_setaffinity(int(worker), {int(cpu)})
+    with open("/tmp/pid", "w", encoding="ascii") as f:
+        f.write(worker)
+    kick = LIBC.eventfd(0, 0)
+    fcntl.ioctl(dev, 0x4008af20, struct.pack("<Ii", 1, kick))  # VHOST_SET_VRING_KICK
+    for _ in again():
+        os.write(kick, struct.pack("<Q", 1))
+
+
+def directories(path):
+    """One is made and removed; /tmp/pid names this process."""
+    name_pid()
+    for _ in again():
+        os.mkdir(path)
+        os.rmdir(path)
+
+
+def frees():
+    """Much memory is filled and given back."""
+    for _ in again(0.5):
+        with mmap.mmap(-1, 1 << 26) as m:
+            m[:] = b"x" * (1 << 26)
+
+
+def flag():
+    """A byte that a file holds, read without a system call."""
+    with open("/tmp/flag", "w+b") as f:
+        f.write(b"0")
+        f.flush()
+        return mmap.mmap(f.fileno(), 1)
+
+
+def faults():
+    """New memory is written to; once the flag is set, all memory is locked."""
+    locked = flag()
+    for _ in again():
+        if locked[0] == ord("1"):
+            LIBC.mlockall(3)  # MCL_CURRENT, MCL_FUTURE
+        else:
+            LIBC.munlockall()
+        with mmap.mmap(-1, 1 << 16) as m:
+            m[:] = b"x" * (1 << 16)
+
+
+def system_calls():
+    """A hot loop that enters the kernel now and then, until the flag is set."""
+    quiet, n = flag(), 0
+    while True:
+        n += 1
+        if not n % 1000 and quiet[0] != ord("1"):
+            os.getppid()
 
 
 if __name__ == "__main__":

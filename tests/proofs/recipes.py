@@ -106,6 +106,20 @@ PLACES = {
               boot="isolcpus=managed_irq,domain,1"),
     24: Place(boot="isolcpus=1", apart=True),
     20: Place(boot="isolcpus=1 nohz_full=1", apart=True),
+    11: Place(modules=("tap", "tun", "vhost_iotlb", "vhost", "vhost_net"), apart=True,
+              setup="for m in tap tun vhost_iotlb vhost vhost_net; do insmod /$m.ko; done"),
+    13: Place(modules=("virtio_balloon",), devices=("virtio-balloon-pci,free-page-reporting=on",),
+              setup="insmod /virtio_balloon.ko", apart=True),
+    21: Place(modules=("irqbypass", "ccp", "kvm", "kvm-amd"), apart=True,
+              features=",+svm,+npt,vendor=AuthenticAMD",
+              setup="for m in irqbypass ccp kvm kvm-amd; do insmod /$m.ko; done"),
+    23: Place(modules=("crc16", "crc32c_generic", "mbcache", "jbd2", "ext4", "brd"), apart=True,
+              setup="for m in crc16 crc32c_generic mbcache jbd2 ext4; do insmod /$m.ko; done; "
+                    "insmod /brd.ko rd_nr=1 rd_size=16384; mke2fs /dev/ram0; mkdir /tmp/ext; "
+                    "mount -t ext4 /dev/ram0 /tmp/ext"),
+    27: Place(modules=("e1000e",), devices=("e1000e,romfile=",), setup="insmod /e1000e.ko",
+              apart=True),
+    28: Place(kernel="6.12:arm64"),
 }
 
 
@@ -113,7 +127,10 @@ def place_of(cause):
     return PLACES.get(RECIPES[cause].batch, Place())
 
 
-KERNELS = ["6.12", "6.12-rt", "6.1"]
+# Beside grace periods of RCU.
+LONG_CALLS = calls("long_calls", 1).removeprefix("exec ") + " & " + loop(
+    0, "mkdir /tmp/a; rmdir /tmp/a", "0.02")
+KERNELS = ["6.12", "6.12-rt", "6.1", "6.12:arm64"]
 
 RECIPES = {
     # By other CPUs.
@@ -299,4 +316,42 @@ RECIPES = {
             0, "python3 tests/proofs/noise.py grow 0"),
         ends="echo max > /sys/fs/cgroup/k/memory.max",
         again="echo 16M > /sys/fs/cgroup/k/memory.max"),
+    # RCU and a CPU of nohz_full that stays in the kernel; a real-time thread keeps no tick itself.
+    "P03": Recipe(batch=7, busy=LONG_CALLS, ends=STOP, who="reschedule", least=2, seconds=5),
+    "T07": Recipe(batch=7, busy=LONG_CALLS, ends=STOP, least=2, seconds=5),
+    "T08": Recipe(
+        batch=7, least=2, seconds=5,
+        busy="chrt -f 10 taskset -c 1 sh -c 'while :; do echo t > /proc/sysrq-trigger; "
+             "sleep 0.1; done' & " + loop(0, "ip link set lo up; ip link set lo down", "0.05")),
+    "P08": Recipe(
+        batch=10, busy=calls("huge", 0), who="tlb_remove_table_smp_sync", least=5, seconds=4,
+        make="echo always > /sys/kernel/mm/transparent_hugepage/enabled; "
+             "cd /sys/kernel/mm/transparent_hugepage/khugepaged; "
+             "echo 10 > scan_sleep_millisecs; echo 10 > alloc_sleep_millisecs; "
+             "echo 100000 > pages_to_scan; cd /culprit"),
+    "P22": Recipe(batch=21, busy=calls("kvm", 0, 1), ends=STOP, least=10),
+    "I07": Recipe(batch=11, busy=calls("vhost", 0, 1), who="vhost-*", least=10,
+                  ends="taskset -pc 0 $(cat /tmp/pid)",
+                  again="taskset -pc 1 $(cat /tmp/pid)"),
+    "P17": Recipe(
+        batch=23, who="invalidate_bh_lru", least=5,
+        busy=loop(0, "blockdev --flushbufs /dev/ram0", "0.05").removeprefix("exec ") + " & " +
+        calls("directories", 1, "/tmp/ext/a"),
+        ends="taskset -pc 0 $(cat /tmp/pid)", again="taskset -pc 1 $(cat /tmp/pid)"),
+    "K30": Recipe(batch=13, busy=calls("frees", 1), ends=MOVE, who="page_reporting_process",
+                  seconds=8, least=2),
+    "K13": Recipe(
+        batch=27, seconds=8, least=3, ends="ip link set eth0 down",
+        make="for i in /proc/irq/[0-9]*; do echo 2 > $i/smp_affinity; done 2>/dev/null; "
+             "ip link set eth0 up; sleep 3",
+        again="ip link set eth0 up; for i in $(grep eth0 /proc/interrupts | cut -d: -f1); do "
+              "echo 2 > /proc/irq/$i/smp_affinity; done; sleep 3"),
+    "I12": Recipe(batch=28, busy=calls("perf_cycles", 0, 1), ends=STOP, who="armpmu*", least=50),
+    # By the workload itself.
+    "F01": Recipe(batch=10, run="watch -p {pid} --faults", busy=calls("faults", 1), least=50,
+                  ends="printf 1 | dd of=/tmp/flag conv=notrunc",
+                  again="printf 0 | dd of=/tmp/flag conv=notrunc"),
+    "F08": Recipe(batch=10, run="watch -p {pid} --syscalls", busy=calls("system_calls", 1),
+                  least=50, ends="printf 1 | dd of=/tmp/flag conv=notrunc",
+                  again="printf 0 | dd of=/tmp/flag conv=notrunc"),
 }
