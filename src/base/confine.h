@@ -50,4 +50,8 @@ int confine_calls(const int *calls, void (*tell)(int number));
  * made with SIGSYS blocked, as glibc 2.41's fork() makes it, ends the process by SIGSYS, untold. */
 int confine_without(const int *calls, void (*tell)(int number));
 
+/* From here on these calls fail with EACCES, for a library whose attempts are no sign of anything.
+ * Threads and filters that stand already: as confine_without(). */
+int confine_refuse(const int *calls);
+
 #endif

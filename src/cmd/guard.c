@@ -10,38 +10,60 @@
 
 /* Refused, not a list of what is needed: which calls the C library makes to read, print and
  * allocate differs between libraries and their versions. */
-static const int refused[] = {
-	/* programs and processes; threads are clone(2), of which confine.c asks more */
-	SYS_execve, SYS_execveat,
-#ifdef SYS_fork
-	SYS_fork, SYS_vfork,
+#ifdef SYS_fork /* threads are clone(2), of which confine.c asks more */
+#define PROGRAMS SYS_execve, SYS_execveat, SYS_fork, SYS_vfork, SYS_clone
+#define BY_PATH  SYS_open, SYS_creat, SYS_unlink, SYS_rename, SYS_chmod, SYS_openat
+#else
+#define PROGRAMS SYS_execve, SYS_execveat, SYS_clone
+#define BY_PATH  SYS_openat
 #endif
-	SYS_clone,
-	/* other processes */
-	SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_pidfd_open,
-	SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_process_madvise, SYS_kcmp,
-	/* connections */
-	SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
-	/* identity, and view of the machine */
-	SYS_setuid, SYS_setgid, SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_unshare, SYS_setns,
-	SYS_chroot, SYS_pivot_root, SYS_mount, SYS_umount2, SYS_open_tree, SYS_move_mount,
-	SYS_fsopen, SYS_open_by_handle_at, SYS_mknodat,
-	/* the kernel's administration, and what it offers beyond files */
-	SYS_bpf, SYS_perf_event_open, SYS_io_uring_setup, SYS_userfaultfd, SYS_init_module,
-	SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon,
-	SYS_clock_settime, SYS_add_key, SYS_request_key, SYS_keyctl, -1};
+#define OTHER_PROCESSES                                                                            \
+	SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_pidfd_open,         \
+		SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_process_madvise, SYS_kcmp
+#define CONNECTIONS SYS_socket, SYS_connect, SYS_bind, SYS_listen
+#define IDENTITY    /* and view of the machine */                                                  \
+	SYS_setuid, SYS_setgid, SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_unshare,          \
+		SYS_setns, SYS_chroot, SYS_pivot_root, SYS_mount, SYS_umount2, SYS_open_tree,      \
+		SYS_move_mount, SYS_fsopen, SYS_open_by_handle_at, SYS_mknodat
+#define KERNEL /* its administration, and what it offers beyond files */                           \
+	SYS_bpf, SYS_perf_event_open, SYS_io_uring_setup, SYS_userfaultfd, SYS_init_module,        \
+		SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon,       \
+		SYS_clock_settime, SYS_add_key, SYS_request_key, SYS_keyctl
+#define ALL PROGRAMS, OTHER_PROCESSES, CONNECTIONS, IDENTITY, KERNEL
 
-/* In a signal handler: no more than write(2). */
-static void tell(int number)
+static const int readers[] = {ALL, SYS_socketpair, SYS_accept, SYS_accept4, -1};
+static const int answerers[] = {ALL, -1};
+/* Who answers uses what is open. The C library looks for the time zone, other things may come. */
+static const int files[] = {BY_PATH,       SYS_openat2,  SYS_unlinkat,
+			    SYS_renameat2, SYS_linkat,   SYS_symlinkat,
+			    SYS_fchmodat,  SYS_truncate, -1};
+
+/* Writes the number of a call into the three zeros of `text`, and that to stderr. In a signal
+ * handler: no more than write(2). */
+static void say_call(char *text, size_t len, int number)
 {
-	char text[] = "culprit: a file led to system call 000, which no reader makes: that is a "
-		      "fault of culprit's, and the file may be hostile\n";
 	char *digits = strstr(text, "000");
 
 	for (int i = 2; i >= 0; i--, number /= 10)
 		digits[i] = '0' + number % 10;
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+	if (write(STDERR_FILENO, text, len) < 0)
 		return;
+}
+
+static void tell_reader(int number)
+{
+	char text[] = "culprit: a file led to system call 000, which no reader makes: that is a "
+		      "fault of culprit's, and the file may be hostile\n";
+
+	say_call(text, sizeof(text) - 1, number);
+}
+
+static void tell_answerer(int number)
+{
+	char text[] = "culprit: a request led to system call 000, which who answers --listen does "
+		      "not make: that is a fault of culprit's, and who asked may be hostile\n";
+
+	say_call(text, sizeof(text) - 1, number);
 }
 
 void guard_reader(uint64_t memory, bool writes)
@@ -52,5 +74,12 @@ void guard_reader(uint64_t memory, bool writes)
 
 void guard_alone(void)
 {
-	confine_without(refused, tell);
+	confine_without(readers, tell_reader);
+}
+
+void guard_answerer(void)
+{
+	confine_rights(0);
+	confine_refuse(files);
+	confine_without(answerers, tell_answerer);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Limits of a command that reads files from strangers: if one led it astray, it could read
- * what its user may, and write where the user said. */
+ * what its user may, and write where the user said. And of the process that answers strangers. */
 #ifndef CULPRIT_GUARD_H
 #define CULPRIT_GUARD_H
 
@@ -17,5 +17,10 @@ void guard_reader(uint64_t memory, bool writes);
  * ends it with status 1 and a line on stderr. A command that needs a converter starts it before
  * this. Where there are no filters, nothing happens. */
 void guard_alone(void);
+
+/* From here on this process keeps no capability, answers those who connect to it and uses what is
+ * open: beyond what guard_alone() refuses it opens, makes and removes no files, either. Before it
+ * begins threads. */
+void guard_answerer(void);
 
 #endif

@@ -27,7 +27,7 @@ struct listener {
 #include <microhttpd.h>
 #include <pthread.h>
 
-#include "base/confine.h"
+#include "cmd/guard.h"
 
 #define LIBRARY        "libmicrohttpd.so.12"
 #define CONNECTIONS    16
@@ -169,7 +169,7 @@ serve(int listening, int fd, const struct cpus *cpus, pid_t culprit)
 		_exit(1);
 	if (!cpus_empty(cpus))
 		cpus_run_on(cpus);
-	confine_rights(0);
+	guard_answerer();
 	if (!http.start(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, answer, NULL,
 			MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT,
 			(unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,

@@ -12,7 +12,6 @@
 
 #include "base/texts.h"
 #include "collect/mounts.h"
-#include "model/owner.h"
 
 #define GROUPS    65536 /* the newest; a power of two */
 #define DEPTH     32
@@ -73,9 +72,8 @@ static bool json_name(const char *at, char name[OWNER_NAME])
 	return n;
 }
 
-/* The value of the first "key" with a string. A quote within a string of JSON is escaped, so that
- * no value can pose as a key. */
-static bool json_value(const char *json, const char *key, char name[OWNER_NAME])
+/* A quote within a string of JSON is escaped, so that no value can pose as a key. */
+bool owners_json(const char *json, const char *key, char name[OWNER_NAME])
 {
 	size_t len = strlen(key);
 
@@ -102,7 +100,7 @@ static bool file_value(const struct owners *o, const char *path, const char *con
 	bool found = false;
 
 	for (; json && *keys && !found; keys++)
-		found = json_value(json, *keys, name);
+		found = owners_json(json, *keys, name);
 	free(json);
 	return found;
 }

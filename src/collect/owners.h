@@ -9,8 +9,10 @@
 #ifndef CULPRIT_OWNERS_H
 #define CULPRIT_OWNERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "model/owner.h"
 #include "state.h"
 
 struct owners;
@@ -35,5 +37,9 @@ void owners_made(struct owners *o, uint32_t number, const char *path);
 
 /* The text that owner_read() takes; NULL: not known. Valid until owners_free. */
 const char *owners_text(struct owners *o, uint32_t number);
+
+/* Copies the value of the first "key" of a JSON text that has a string. False: there is none, or it
+ * has what no name has. */
+bool owners_json(const char *json, const char *key, char name[OWNER_NAME]);
 
 #endif

@@ -62,13 +62,23 @@ static bool word_names(const char *before, const char *word, const char *name)
 	       (!strncmp(word, "--id=", 5) && !strcmp(word + 5, name));
 }
 
+bool vcpus_line_names(const char *line, size_t len, const char *name)
+{
+	const char *before = "";
+
+	for (const char *word = line; word < line + len; word += strlen(word) + 1) {
+		if (word_names(before, word, name))
+			return true;
+		before = word;
+	}
+	return false;
+}
+
 enum called { NO, YES, NOT_KNOWN };
 
 static enum called is_called(const char *proc, int32_t pid, const char *name)
 {
 	char path[PATH_MAX], line[LINE_MOST + 1];
-	const char *before = "";
-	bool found = false;
 	size_t n;
 	FILE *f;
 
@@ -82,11 +92,7 @@ static enum called is_called(const char *proc, int32_t pid, const char *name)
 	if (n == LINE_MOST) /* a word that is cut is no name */
 		while (n && line[n - 1])
 			line[--n] = '\0';
-	for (const char *word = line; word < line + n && !found; word += strlen(word) + 1) {
-		found = word_names(before, word, name);
-		before = word;
-	}
-	return found ? YES : n ? NO : NOT_KNOWN;
+	return vcpus_line_names(line, n, name) ? YES : n ? NO : NOT_KNOWN;
 }
 
 /* ---- threads ---- */

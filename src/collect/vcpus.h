@@ -36,6 +36,10 @@ void vcpus_search_end(struct vcpus_search *s);
  * for before a run, as it reads the command lines of all. 0: there is none. */
 int32_t vcpus_nameless(const char *proc, const char *name);
 
+/* True when a command line, words of which each ends with a zero byte, gives a machine this name.
+ */
+bool vcpus_line_names(const char *line, size_t len, const char *name);
+
 /* Writes the virtual CPUs' threads of a process, at most `max`, and returns their number; -1: they
  * cannot be read, as when there is no such process (errno). */
 int vcpus_threads(int32_t pid, int32_t *tid, int max);

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -19,6 +20,9 @@ from lib import culprit, done, is_, ok
 where = tempfile.mkdtemp(prefix="culprit-test-")
 cpu = max(lib.ALLOWED)
 ON = ("-c", str(cpu), "--no-trace", "-q", "-d", "forever", "-t", "1ms")
+REQUESTS = 500  # changed at random, always the same ones
+with open(lib.CULPRIT, "rb") as f:
+    SANITIZED = b"__asan_init" in f.read()
 
 
 def free_port():
@@ -53,6 +57,18 @@ def raw(data):
             while more := s.recv(65536):
                 got += more
         return got
+
+
+def changed(data, chance):
+    """Some bytes set, taken out, or put in again elsewhere."""
+    data = bytearray(data)
+    for _ in range(chance.randint(1, 6)):
+        at, n = chance.randrange(len(data)), chance.choice((1, 2, 8, 30))
+        data[at:at + chance.choice((0, n))] = chance.choice((
+            b"", chance.randbytes(n), data[(m := chance.randrange(len(data))):m + n],
+            bytes([chance.choice(b"\r\n :;=/%?\0\xff")]) * n, b"%d" % 2**chance.randrange(70)))
+        data = data or bytearray(b"\n")
+    return bytes(data)
 
 
 def until(what, seconds=lib.HANG_S):
@@ -106,6 +122,8 @@ with lib.ready_file() as ready:
          if line.startswith(("CapInh", "CapPrm", "CapEff", "CapAmb"))], [""] * 4,
         "one process answers, without capabilities")
     ok("NoNewPrivs:\t1" in status, "and gets none back", status)
+    is_(re.findall(r"^Seccomp:\t(\d)", status, re.M), ["0" if SANITIZED else "2"],
+        "and has a filter of system calls, but for builds with a sanitizer")
     listening = [line.split()[1] for table in ("tcp", "tcp6")
                  for line in lib.read(f"/proc/net/{table}").splitlines()[1:]
                  if line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A"]
@@ -126,6 +144,16 @@ with lib.ready_file() as ready:
         answer = raw(data)
         ok(b" 200 " not in answer[:20] and get()[0] == 200, f"{what}: no answer, and it goes on",
            answer[:200])
+    chance, good = random.Random(4711), (b"GET /metrics HTTP/1.1\r\nHost: localhost:9101\r\n"
+                                         b"Accept-Encoding: gzip, deflate\r\nRange: bytes=0-9\r\n"
+                                         b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n"
+                                         b"Connection: keep-alive\r\n\r\n4\r\nabcd\r\n0\r\n\r\n")
+    odd = []
+    for i in range(REQUESTS):
+        answer = raw(changed(good, chance))
+        if answer and not re.match(rb"HTTP/1\.[01] [1-5]\d\d ", answer):
+            odd.append(answer[:100])
+    ok(not odd and get()[0] == 200, f"{REQUESTS} requests made from a good one by changes", odd)
     idle = []
     for _ in range(40):
         s = socket.create_connection(("127.0.0.1", port), timeout=lib.HANG_S)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads any bytes as a recording, and feeds the result to each of its readers: reports in all
- * formats, of one and of several, audits, comparisons with itself, plots. Nothing crashes, the sums
- * hold. Bytes 12 to 15 of the file, which mean nothing else, choose the part to read
- * (12, 13), the reader (14) and its options (15). */
+ * formats, of one and of several, audits and the forms of their fixes, comparisons with itself and
+ * of groups, ranks, plots. Nothing crashes, the sums hold. Bytes 10 to 15 of the file, which mean
+ * nothing else, choose the part to read (10, 12, 13), the reader (14) and its options (11, 15). */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -19,7 +19,10 @@
 #include "model/diff.h"
 #include "recording/read.h"
 #include "render/audit.h"
+#include "render/audit_setup.h"
 #include "render/diff.h"
+#include "render/fleet.h"
+#include "render/fleet_diff.h"
 #include "render/plot.h"
 #include "render/render.h"
 
@@ -36,11 +39,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 		data[15] = seed >> 16;
 		data[12] = seed >> 24 & 15;
 		data[13] = seed >> 28;
+		data[10] = seed >> 4 & 7;
+		data[11] = seed >> 4 & 128 ? seed >> 20 : 0;
 	}
 	return size;
 }
 
 /* ---- what is read ---- */
+
+enum what { ONE, SEVERAL, AUDIT, SCRIPT, SETUP, DIFF, RANK, GROUPS, PLOT };
 
 static FILE *nowhere;
 
@@ -74,15 +81,23 @@ static void check_view(const struct view *v)
 }
 
 enum { STACKS = 1, ALL = 2, COLOUR = 4, REDACT = 8, PER_WHAT = 48, NARROW = 64, LONG = 128 };
+enum { CHART = 1, UNIT = 2, POD = 4, FLOOR = 8, KINDS = 16, GLOB = 32, TOP = 64, VALUES = 128 };
+
+static uint8_t more_chosen; /* of the second kind */
 
 static struct render_options options_of(uint8_t chosen)
 {
 	return (struct render_options){.stacks = chosen & STACKS,
 				       .all = chosen & ALL,
 				       .colour = chosen & COLOUR,
+				       .chart = more_chosen & CHART,
 				       .metrics_per = (chosen & PER_WHAT) / 16 % 3,
+				       .metrics_label = more_chosen & UNIT  ? BY_UNIT
+							: more_chosen & POD ? BY_POD
+									    : BY_THREAD,
 				       .width = chosen & NARROW ? 40 : 100,
-				       .series = chosen & LONG ? SERIES_LONG : SERIES_SHORT};
+				       .series = chosen & LONG ? SERIES_LONG : SERIES_SHORT,
+				       .values = more_chosen & VALUES ? SERIES_HICCUPS : NULL};
 }
 
 static void compare(const struct view *v, int format, uint8_t chosen)
@@ -102,6 +117,32 @@ static void compare(const struct view *v, int format, uint8_t chosen)
 	if (!diff_make(&d, sides, 2, DIFF_BETWEEN))
 		render_diff(&d, names, format, &options, nowhere);
 	diff_free(&d);
+}
+
+/* As many hosts as are compared, each with a recording in both groups or in one of them. */
+static void rank_hosts(struct view *v, int what, int form, uint8_t chosen)
+{
+	const struct render_options options = options_of(chosen);
+	uint32_t hosts = chosen & ALL ? FLEET_LEAST_HOSTS : 2 * FLEET_LEAST_HOSTS;
+	struct fleet_diff d;
+	struct fleet f;
+
+	if (fleet_init(&f))
+		abort();
+	f.cells = what == GROUPS;
+	for (uint32_t i = 0; i < 2 * FLEET_LEAST_HOSTS; i++) {
+		snprintf(v->host.hostname, sizeof(v->host.hostname), "host-%u", i % hosts);
+		if (fleet_add(&f, v))
+			abort();
+	}
+	if (what == RANK) {
+		fleet_rank(&f);
+		render_fleet(&f, 1, &options, form, nowhere);
+	} else if (!fleet_diff_make(&d, &f, FLEET_LEAST_HOSTS)) {
+		render_fleet_diff(&d, 1, form, &options, nowhere);
+		fleet_diff_free(&d);
+	}
+	fleet_free(&f);
 }
 
 /* All values of the first series of all CPUs, or of their hiccups, as two files. */
@@ -153,6 +194,8 @@ static void draw(const struct view *v, struct surface *surface, int form, uint8_
 		plot_gnuplot(&p, nowhere);
 	else if (form == 3)
 		plot_json(&p, nowhere);
+	else if (form == 4)
+		plot_braille(&p, chosen & LONG ? 40 : 100, nowhere);
 	else
 		plot_table(&p, 100, chosen & LONG, nowhere);
 	for (uint32_t i = 0; i < p.nfiles; i++)
@@ -163,8 +206,18 @@ static void draw(const struct view *v, struct surface *surface, int form, uint8_
 
 struct reader {
 	char name[24];
-	enum { ONE, SEVERAL, AUDIT, SCRIPT, DIFF, PLOT } what;
+	enum what what;
 	int form; /* number of the output */
+};
+
+static const struct {
+	const char *name;
+	int (*write)(const struct view *v, FILE *out);
+} setups[] = {
+	{"kernel words", render_kernel_words}, {"sysctl", render_sysctl},
+	{"service", render_service},           {"performance", render_performance_profile},
+	{"ansible", render_ansible},           {"tuned.conf", render_tuned_conf},
+	{"tuned script", render_tuned_script},
 };
 
 static struct reader readers[COUNTS];
@@ -182,10 +235,8 @@ static void add_reader(int what, const char *of, const char *name, int form)
 
 static void list_readers(void)
 {
-	static const char *const diffs[] = {"text", "markdown", "json"}, *const plots[] = {
-										 "svg", "html",
-										 "gnuplot", "json",
-										 "table"};
+	static const char *const diffs[] = {"text", "markdown", "json"};
+	static const char *const plots[] = {"svg", "html", "gnuplot", "json", "braille", "table"};
 
 	for (int i = 0; formats[i].choice.name; i++) {
 		add_reader(ONE, "", formats[i].choice.name, i);
@@ -195,9 +246,15 @@ static void list_readers(void)
 	for (int i = 0; audit_formats[i].choice.name; i++)
 		add_reader(AUDIT, "audit: ", audit_formats[i].choice.name, i);
 	add_reader(SCRIPT, "audit: ", "script", 0);
+	for (size_t i = 0; i < sizeof(setups) / sizeof(setups[0]); i++)
+		add_reader(SETUP, "audit: ", setups[i].name, i);
 	for (int i = 0; i <= DIFF_JSON; i++)
 		add_reader(DIFF, "diff: ", diffs[i], i);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i <= DIFF_JSON; i++)
+		add_reader(GROUPS, "groups: ", diffs[i], i);
+	add_reader(RANK, "rank: ", "text", false);
+	add_reader(RANK, "rank: ", "markdown", true);
+	for (int i = 0; i < 6; i++)
 		add_reader(PLOT, "plot: ", plots[i], i);
 }
 
@@ -244,9 +301,9 @@ static void read_all(struct recording *r, struct view *v, const struct reader *b
 		surface_init(&surface);
 	read_hiccups(r, v, by, by->what == PLOT ? &surface : NULL);
 	check_view(v);
-	if (by->what <= SCRIPT)
+	if (by->what <= SETUP || by->what == RANK || by->what == GROUPS)
 		advise(v);
-	if (by->what == AUDIT || by->what == SCRIPT || (by->what == ONE && chosen & ALL))
+	if ((by->what >= AUDIT && by->what <= SETUP) || (by->what == ONE && chosen & ALL))
 		audit(&v->facts, &(struct audit_options){.targets = v->run.cpus}, &v->findings);
 	if (by->what <= SEVERAL)
 		write_report(by, v, chosen);
@@ -254,8 +311,12 @@ static void read_all(struct recording *r, struct view *v, const struct reader *b
 		audit_formats[by->form].write(v, &(struct render_options){.width = 100}, nowhere);
 	else if (by->what == SCRIPT)
 		render_audit_script(v, &(struct render_options){.width = 100}, nowhere);
+	else if (by->what == SETUP)
+		setups[by->form].write(v, nowhere);
 	else if (by->what == DIFF)
 		compare(v, by->form, chosen);
+	else if (by->what == RANK || by->what == GROUPS)
+		rank_hosts(v, by->what, by->form, chosen);
 	else
 		draw(v, &surface, by->form, chosen);
 }
@@ -284,12 +345,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		part.from_ns = data[13] * 10000000ULL;
 	if (size >= FILE_HEAD && data[12] & 4)
 		part.to_ns = part.from_ns + 300000000ULL;
+	more_chosen = size >= FILE_HEAD ? data[11] : 0;
+	part.by = size >= FILE_HEAD ? data[10] % (BY_MACHINE + 1) : 0;
+	part.threshold_ns = more_chosen & FLOOR ? 10000 : 0;
 	by = &readers[size >= FILE_HEAD ? data[14] % nreaders : 0];
 	part.spans = (size >= FILE_HEAD && data[12] & 8) ||
 		     (by->what <= SEVERAL && formats[by->form].spans);
 	part.redact = chosen & REDACT ? redact_new(data[13]) : NULL;
 	memset(&view, 0, sizeof(view));
 	r = recording_open(path, &part, &view);
+	view.shown.kinds = more_chosen & KINDS ? 1 << SOURCE_IRQ | 1 << SOURCE_THREAD : 0;
+	view.shown.source = more_chosen & GLOB ? "*[a-w]*o*" : NULL;
+	view.shown.top = more_chosen & TOP ? 3 : 0;
 	count_run(by - readers, by->name);
 	if (r)
 		read_all(r, &view, by, chosen);

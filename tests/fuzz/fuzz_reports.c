@@ -17,7 +17,8 @@
 #include "culprit.h"
 #include "model/watch.h"
 
-#define PIECES 3 /* times that the program writes */
+#define PIECES     3 /* times that the program writes */
+#define INPUT_MOST (1 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,6 +32,49 @@ int64_t host_clock_shift(const char *who, const char *clock)
 
 static int file = -1;
 static char path[64];
+
+/* ---- the file ---- */
+
+/* Reads of the file, some hundreds a run, are from this copy: the kernel's part in them took nine
+ * tenths of the time. */
+static uint8_t copy[sizeof(struct culprit_reports) + INPUT_MOST];
+static size_t copied;
+static int known; /* the reader's descriptor of the file in this run; -1: not seen yet */
+
+ssize_t __real_pread(int fd, void *to, size_t len, off_t at);
+ssize_t __wrap_pread(int fd, void *to, size_t len, off_t at);
+
+/* All calls of pread(2) come here: the linker is told so. */
+ssize_t __wrap_pread(int fd, void *to, size_t len, off_t at)
+{
+	struct stat ours, its;
+
+	if (known < 0 && !fstat(file, &ours) && !fstat(fd, &its) && ours.st_dev == its.st_dev &&
+	    ours.st_ino == its.st_ino)
+		known = fd;
+	if (fd != known)
+		return __real_pread(fd, to, len, at);
+	if (at < 0 || (size_t)at >= copied)
+		return 0;
+	len = len < copied - at ? len : copied - at;
+	memcpy(to, copy + at, len);
+	return len;
+}
+
+static void set_length(size_t len)
+{
+	if (len < copied)
+		memset(copy + len, 0, copied - len);
+	copied = len;
+}
+
+static void put(const void *from, size_t len, size_t at)
+{
+	assert(at + len <= sizeof(copy));
+	memcpy(copy + at, from, len);
+	if (copied < at + len)
+		copied = at + len;
+}
 
 static void remove_file(void)
 {
@@ -57,9 +101,9 @@ static void write_piece(const uint8_t *data, size_t size)
 
 	memcpy(&head.head, data, n);
 	at = offsetof(struct culprit_reports, report);
-	if (pwrite(file, &head, at, 0) != (ssize_t)at ||
-	    (size > n && pwrite(file, data + n, size - n, at) != (ssize_t)(size - n)))
-		abort();
+	put(&head, at, 0);
+	if (size > n)
+		put(data + n, size - n, at);
 }
 
 static void check_account(void *ctx, uint32_t lane, const struct account *a)
@@ -91,8 +135,8 @@ static void read_pieces(const uint8_t *data, size_t size, struct watch *w)
 		size_t from = size * i / PIECES, to = size * (i + 1) / PIECES;
 
 		write_piece(data + from, to - from);
-		if (i == 1 && size && data[0] & 64 && ftruncate(file, size / 2))
-			abort();
+		if (i == 1 && size && data[0] & 64)
+			set_length(size / 2);
 		reports_open(r);
 		reports_fetch(r);
 		taken += take_all(r, w, i == PIECES - 1 ? UINT64_MAX : UINT64_MAX / 2);
@@ -135,11 +179,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* a mutation of what was watched seldom is, too, or these would take nearly all the time */
 	bool watched = size && size % 64 == 0 && data[0] % 32 == 0;
 
+	if (size > INPUT_MOST)
+		return 0;
 	if (file < 0)
 		open_file();
 	count_run(watched, watched ? "reports, watched" : "reports");
-	if (ftruncate(file, 0))
-		abort();
+	known = -1;
+	set_length(0);
 	if (watched)
 		watch_pieces(data, size);
 	else

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Texts that others choose, each with its reader: options and their values, triggers, names from
  * the machine on their way to a terminal, a shell, JSON, Markdown or the cause book, keys, rows of
- * /proc/interrupts. The first byte chooses the reader, the rest is the text. Nothing crashes, what
- * is printed is printable and fits, and what is read and written again stays what it was. */
+ * /proc/interrupts, control groups, files of container runtimes, command lines. The first byte
+ * chooses the reader, the rest is the text. Nothing crashes, what is printed is printable and fits,
+ * and what is read and written again stays what it was. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +22,8 @@
 #include "base/markdown.h"
 #include "base/opt.h"
 #include "base/units.h"
+#include "collect/owners.h"
+#include "collect/vcpus.h"
 #include "count.h"
 #include "model/irq_row.h"
 #include "model/redact.h"
@@ -250,6 +253,50 @@ static void read_irq(char *text)
 	assert(row.irq >= -1 && row.ipi >= -1);
 }
 
+/* An id becomes a part of a file's name, so that it is no path. */
+static void read_owner(char *text)
+{
+	char buf[OWNER_TEXT], part[OWNER_PART];
+	struct owner o;
+
+	owner_read(&o, text);
+	assert(strlen(owner_text(&o, buf)) < OWNER_TEXT);
+	assert(!o.container[0] || o.container_name[0] ||
+	       (strlen(o.container) == 64 &&
+		!o.container[strspn(o.container, "0123456789abcdef")]));
+	assert(owner_kind(&o) == OWNER_NONE || owner_key(&o)[0]);
+	for (int by = BY_THREAD; by <= BY_MACHINE; by++)
+		assert(strlen(owner_part(&o, by, part)) < OWNER_PART);
+}
+
+/* A key, and the file that it is looked for in. */
+static void read_runtime(char *text)
+{
+	char *json = strchr(text, '\n'), name[OWNER_NAME];
+
+	if (!json || json == text)
+		return;
+	*json++ = '\0';
+	if (!owners_json(json, text, name))
+		return;
+	assert(name[0] && strlen(name) < OWNER_NAME && !strpbrk(name, "\"\\\n"));
+}
+
+/* A name, and words of a command line that may give it to a machine. */
+static void read_machine(char *text)
+{
+	char *line = strchr(text, '\n');
+	size_t len = line ? strlen(line + 1) : 0;
+
+	if (!line)
+		return;
+	*line++ = '\0';
+	for (size_t i = 0; i < len; i++)
+		if (line[i] == '\n')
+			line[i] = '\0';
+	vcpus_line_names(line, len, text);
+}
+
 static const struct {
 	const char *name;
 	void (*read)(char *text);
@@ -257,7 +304,8 @@ static const struct {
 	{"options", read_options},  {"CPU lists", read_cpus}, {"values", read_values},
 	{"triggers", read_trigger}, {"names", show_name},     {"JSON strings", write_json},
 	{"cause book", ask_book},   {"globs", match_glob},    {"keys", read_keys},
-	{"interrupts", read_irq},
+	{"interrupts", read_irq},   {"owners", read_owner},   {"runtimes", read_runtime},
+	{"machines", read_machine},
 };
 
 /* One run with the cause book costs as much as 60 others. */

@@ -116,6 +116,33 @@ static void test_only_known_calls(void **state)
 
 static const int some[] = {SYS_getppid, SYS_clone, SYS_fork_or_none, -1};
 
+/* Also through a filter that ends who makes another of them. */
+static void make_refused(void)
+{
+	static const int refused[] = {SYS_getpgid, SYS_openat, -1};
+
+	if (confine_refuse(refused) || confine_without(some, tell))
+		_exit(NOT_HERE);
+	errno = 0;
+	if (syscall(SYS_getpgid, 0) != -1 || errno != EACCES)
+		_exit(4);
+	if (syscall(SYS_openat, -1, "/dev/null", 0) != -1 || errno != EACCES)
+		_exit(5);
+	tell(4714);
+	syscall(SYS_getppid);
+}
+
+static void test_refused_calls_fail(void **state)
+{
+	struct end e = child_of(make_refused);
+
+	(void)state;
+	if (e.status == NOT_HERE)
+		skip();
+	assert_int_equal(e.status, 1); /* by the call behind them */
+	assert_int_equal(e.said, 4714);
+}
+
 static void *thread(void *said)
 {
 	tell(4713);
@@ -231,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_known_calls),
 		cmocka_unit_test(test_all_but_some),
+		cmocka_unit_test(test_refused_calls_fail),
 		cmocka_unit_test(test_rights_are_gone),
 	};
 
