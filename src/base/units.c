@@ -147,6 +147,11 @@ int parse_integer(const char *text, long lo, long hi, long *value, char *why, si
 	return 0;
 }
 
+uint64_t nearest_whole(double value)
+{
+	return !(value >= 0) ? 0 : value + 0.5 < 0x1p64 ? (uint64_t)(value + 0.5) : UINT64_MAX;
+}
+
 char *format_ns(uint64_t ns, char *buf, size_t len)
 {
 	static const struct {

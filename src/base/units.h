@@ -27,6 +27,10 @@ int parse_percent(const char *text, double *percent, char *why, size_t whylen);
  */
 int parse_integer(const char *text, long lo, long hi, long *value, char *why, size_t whylen);
 
+/* The nearest whole number; what is too large for one becomes the largest, below 0 and no number 0:
+ * quotients of what a file says may be anything. */
+uint64_t nearest_whole(double value);
+
 /* Three significant digits and a unit, for people: "0 ns" "38 ns" "1.90 us" "38.2 us" "412 us"
  * "2.27 ms" "60.0 s". Minutes, hours and days begin at two of them, with one decimal at most: "12.5
  * min" "3.2 h" "366 d". Never rounds into a fourth digit ("1000 us" is "1.00 ms"), short of 1000

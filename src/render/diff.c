@@ -62,7 +62,7 @@ void diff_name_cell(const struct page *p, struct table *t, const char *name)
 
 static const char *ns_text(double ns, char *buf, size_t len)
 {
-	return format_ns((uint64_t)(ns + 0.5), buf, len);
+	return format_ns(nearest_whole(ns), buf, len);
 }
 
 void diff_ratio_cells(struct table *t, const struct ratio *r)

@@ -42,7 +42,7 @@ const char *render_diff_number(double value, char *buf, size_t len)
 	else if (isinf(value))
 		snprintf(buf, len, "inf");
 	else if (value >= 999.5)
-		snprintf(buf, len, "%s", format_count((uint64_t)(value + 0.5), text, sizeof(text)));
+		snprintf(buf, len, "%s", format_count(nearest_whole(value), text, sizeof(text)));
 	else if (value > 0 && value < 0.0005)
 		snprintf(buf, len, "<0.001");
 	else

@@ -33,7 +33,7 @@
 /* Time in a second. */
 static const char *share_text(double share, char buf[32])
 {
-	return share > 0 ? format_ps((uint64_t)(share * 1e12 + 0.5), buf, 32) : "0";
+	return share > 0 ? format_ps(nearest_whole(share * 1e12), buf, 32) : "0";
 }
 
 static double change_ratio(const struct fleet_change *c)

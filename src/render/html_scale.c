@@ -23,19 +23,13 @@ double html_scale_y(const struct html_scale *a, double ns)
 	return y < 1 ? y : 1;
 }
 
-/* A recording may hold any value, and ps of the longest do not fit. */
-static uint64_t whole(double value)
-{
-	return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
-}
-
 static void write_value(const struct html_scale *a, double ns, FILE *out)
 {
 	fprintf(out, "<span style=\"bottom:%.1f%%\">", 100 * html_scale_y(a, ns));
 	if (ns < NSEC_PER_SEC)
 		html_ps(out, (uint64_t)(ns * 1000 + 0.5));
 	else
-		html_ns(out, whole(ns + 0.5));
+		html_ns(out, nearest_whole(ns));
 	fputs("</span>", out);
 }
 
@@ -44,7 +38,7 @@ static double step_of(const struct html_scale *a)
 {
 	return a->high < 4 * (double)NSEC_PER_USEC
 		       ? html_step((uint64_t)(a->high * 1000) + 1, 4) / 1000.0
-		       : html_step(whole(a->high), 4);
+		       : html_step(nearest_whole(a->high), 4);
 }
 
 void html_scale_values(FILE *out, const struct html_scale *a)

@@ -177,7 +177,7 @@ static void write_decades(const struct timeline_lane *l)
 
 		fprintf(out, "<span style=\"bottom:%.1f%%\"%s>", 100 * y_of(l, share),
 			inner ? " class=\"inner\"" : "");
-		html_share(out, (uint64_t)(share * 1e9 + 0.5), NSEC_PER_SEC);
+		html_share(out, nearest_whole(share * 1e9), NSEC_PER_SEC);
 		fputs("</span>", out);
 	}
 	fputs("</div>", out);

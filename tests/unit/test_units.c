@@ -430,6 +430,18 @@ static void test_digits(void **state)
 	check_digits(UINT64_MAX);
 }
 
+static void test_nearest_whole(void **state)
+{
+	(void)state;
+	assert_int_equal(nearest_whole(0.49), 0);
+	assert_int_equal(nearest_whole(2.5), 3);
+	assert_true(nearest_whole(0x1p64) == UINT64_MAX);
+	assert_true(nearest_whole(0x1p64 - 2048) == UINT64_MAX - 2047);
+	assert_true(nearest_whole(INFINITY) == UINT64_MAX);
+	assert_int_equal(nearest_whole(-1e30), 0);
+	assert_int_equal(nearest_whole(NAN), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_format_percent),
 		cmocka_unit_test(test_iso_time),
 		cmocka_unit_test(test_digits),
+		cmocka_unit_test(test_nearest_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
