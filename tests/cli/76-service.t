@@ -21,8 +21,6 @@ where = tempfile.mkdtemp(prefix="culprit-test-")
 cpu = max(lib.ALLOWED)
 ON = ("-c", str(cpu), "--no-trace", "-q", "-d", "forever", "-t", "1ms")
 REQUESTS = 500  # changed at random, always the same ones
-with open(lib.CULPRIT, "rb") as f:
-    SANITIZED = b"__asan_init" in f.read()
 
 
 def free_port():
@@ -122,7 +120,7 @@ with lib.ready_file() as ready:
          if line.startswith(("CapInh", "CapPrm", "CapEff", "CapAmb"))], [""] * 4,
         "one process answers, without capabilities")
     ok("NoNewPrivs:\t1" in status, "and gets none back", status)
-    is_(re.findall(r"^Seccomp:\t(\d)", status, re.M), ["0" if SANITIZED else "2"],
+    is_(re.findall(r"^Seccomp:\t(\d)", status, re.M), ["0" if lib.sanitized() else "2"],
         "and has a filter of system calls, but for builds with a sanitizer")
     listening = [line.split()[1] for table in ("tcp", "tcp6")
                  for line in lib.read(f"/proc/net/{table}").splitlines()[1:]

@@ -25,7 +25,6 @@ os.chmod(place, 0o755)
 
 KEPT = 1 << 39  # CAP_BPF
 FILES = 1 << 1 | 1 << 3  # CAP_DAC_OVERRIDE, CAP_FOWNER
-sanitized = b"__asan_init" in open(CULPRIT, "rb").read()
 
 
 def status(pid):
@@ -50,7 +49,7 @@ def rights(*args):
 
 rec = os.path.join(place, "x.rec")
 of, writer = rights("record", rec)
-filtered = ({0}, "1", "0" if sanitized else "2")
+filtered = ({0}, "1", "0" if lib.sanitized() else "2")
 is_(of.get("culprit-sampler"), filtered, "a sampler has no right, and a filter")
 is_(of.get("culprit"), filtered, "nor has the process that writes a recording")
 is_(of.get("tracer"), ({KEPT}, "1", "0"), "the tracer has CAP_BPF")
@@ -86,7 +85,7 @@ is_({(k, v) for k, v in readers.items() if v != (READ | (FILES if k[1] else 0), 
 
 # ---- a system call too many ----
 
-if sanitized or not shutil.which("cc"):
+if lib.sanitized() or not shutil.which("cc"):
     skip("a forbidden system call", "no filter, or no compiler")
 else:
     stray = os.path.join(place, "stray.so")

@@ -20,10 +20,10 @@ from lib import culprit, done, is_, ok, skip, sources
 
 lib.need_bpf()
 cpu = lib.pick_target()
-place = tempfile.mkdtemp()
 PLAIN, STRIPPED, BARE, VARYING, MANY, MADE, MANGLED = (
     lib.helper(f"callers{kind}")
     for kind in ("", "_stripped", "_bare", "_varying", "_many", "_made", "_mangled"))
+place = tempfile.mkdtemp()
 BUILT_WITH = json.loads(culprit("version", "--features", "-f", "json").out)["libraries"]
 
 

@@ -168,6 +168,12 @@ def need_reader(module):
         skip_all(f"the Python package {module} is not there (make check installs it when it can)")
 
 
+def sanitized():
+    """culprit was built with a sanitizer: it has no filters of system calls, and other memory."""
+    with open(CULPRIT, "rb") as f:
+        return b"__asan_init" in f.read()
+
+
 def helper(name):
     """A program of the build that is no part of culprit."""
     path = os.path.join(BUILD, name)
