@@ -21,11 +21,11 @@
 	SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_pidfd_open,         \
 		SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_process_madvise, SYS_kcmp
 #define CONNECTIONS SYS_socket, SYS_connect, SYS_bind, SYS_listen
-#define IDENTITY    /* and view of the machine */                                                  \
+#define IDENTITY    /* with the view of the machine */                                             \
 	SYS_setuid, SYS_setgid, SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_unshare,          \
 		SYS_setns, SYS_chroot, SYS_pivot_root, SYS_mount, SYS_umount2, SYS_open_tree,      \
 		SYS_move_mount, SYS_fsopen, SYS_open_by_handle_at, SYS_mknodat
-#define KERNEL /* its administration, and what it offers beyond files */                           \
+#define KERNEL /* administration, and all that is offered beyond files */                          \
 	SYS_bpf, SYS_perf_event_open, SYS_io_uring_setup, SYS_userfaultfd, SYS_init_module,        \
 		SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon,       \
 		SYS_clock_settime, SYS_add_key, SYS_request_key, SYS_keyctl
@@ -33,7 +33,7 @@
 
 static const int readers[] = {ALL, SYS_socketpair, SYS_accept, SYS_accept4, -1};
 static const int answerers[] = {ALL, -1};
-/* Who answers uses what is open. The C library looks for the time zone, other things may come. */
+/* An answer uses what is open. The C library looks for the time zone, other things may come. */
 static const int files[] = {BY_PATH,       SYS_openat2,  SYS_unlinkat,
 			    SYS_renameat2, SYS_linkat,   SYS_symlinkat,
 			    SYS_fchmodat,  SYS_truncate, -1};

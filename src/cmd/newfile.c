@@ -10,23 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/way.h"
+
 #define LINKS 40 /* as many as the kernel follows */
-
-/* Length of the directory in front of a name, with its slash. */
-static int dir_len(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash - path + 1 : 0;
-}
-
-static int stat_dir(const char *path, struct stat *st)
-{
-	char dir[PATH_MAX];
-
-	snprintf(dir, sizeof(dir), "%.*s", dir_len(path), path);
-	return stat(dir[0] ? dir : ".", st) ? -errno : 0;
-}
 
 /* Standard output or standard error, when it is this file; else -1. Whoever redirected it there
  * has opened the file, and may have written to it. */
@@ -50,7 +36,7 @@ static int follow(char *path)
 {
 	char target[PATH_MAX];
 	ssize_t len = readlink(path, target, sizeof(target) - 1);
-	int dir = dir_len(path);
+	int dir = way_length(path);
 
 	if (len < 0)
 		return -errno;
@@ -63,21 +49,6 @@ static int follow(char *path)
 	return 0;
 }
 
-/* Directories on the way may be links, but not those that anybody could have made. 0 or -errno. */
-static int check_way(const char *path)
-{
-	char part[PATH_MAX];
-	struct stat st, dir;
-
-	for (const char *at = path; (at = strchr(at, '/')); at += strspn(at, "/")) {
-		snprintf(part, sizeof(part), "%.*s", (int)(at - path), path);
-		if (part[0] && !lstat(part, &st) && S_ISLNK(st.st_mode) && !stat_dir(part, &dir) &&
-		    dir.st_mode & S_IWOTH)
-			return -ELOOP;
-	}
-	return 0;
-}
-
 /* Follows the links at the end of the path. *exists, with *st, unless the file is to be made. 0 or
  * -errno. */
 static int resolve(char *path, struct stat *st, bool *exists)
@@ -86,14 +57,14 @@ static int resolve(char *path, struct stat *st, bool *exists)
 	int err = 0;
 
 	for (int links = 0; links < LINKS && !err; links++) {
-		if (check_way(path))
+		if (way_check(path))
 			return -ELOOP;
 		*exists = !lstat(path, st);
 		if (!*exists)
 			return errno == ENOENT ? 0 : -errno;
 		if (!S_ISLNK(st->st_mode))
 			return 0;
-		err = stat_dir(path, &dir);
+		err = way_dir(path, &dir);
 		if (!err && dir.st_mode & S_IWOTH)
 			return -ELOOP;
 		/* pipes have no path to follow: /dev/fd/63 */
@@ -109,7 +80,7 @@ static int may_replace(const char *path, const struct stat *st)
 {
 	uid_t user = geteuid();
 	struct stat dir;
-	int err = stat_dir(path, &dir);
+	int err = way_dir(path, &dir);
 
 	if (err)
 		return err;
@@ -125,7 +96,7 @@ static int name_temp(struct newfile *n)
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
-	if (snprintf(n->temp, sizeof(n->temp), "%.*s.culprit-%016" PRIx64, dir_len(n->path),
+	if (snprintf(n->temp, sizeof(n->temp), "%.*s.culprit-%016" PRIx64, way_length(n->path),
 		     n->path, random) >= PATH_MAX) {
 		n->temp[0] = '\0';
 		return -ENAMETOOLONG;
@@ -139,7 +110,7 @@ static int open_new(struct newfile *n)
 	char dir[PATH_MAX];
 	int fd, err;
 
-	snprintf(dir, sizeof(dir), "%.*s", dir_len(n->path), n->path);
+	snprintf(dir, sizeof(dir), "%.*s", way_length(n->path), n->path);
 	fd = open(dir[0] ? dir : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd < 0 ? -errno : fd;
@@ -260,7 +231,7 @@ static bool is_foreign(int fd, const char *path)
 	struct stat st, dir;
 
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid != geteuid() &&
-	       (stat_dir(path, &dir) || dir.st_mode & S_IWOTH);
+	       (way_dir(path, &dir) || dir.st_mode & S_IWOTH);
 }
 
 int newfile_append(const char *path)
@@ -292,9 +263,5 @@ int newfile_append(const char *path)
 
 const char *newfile_error(int error)
 {
-	int positive = error < 0 ? -error : error;
-
-	return positive == ELOOP ? "a symbolic link in a directory where anybody may write could "
-				   "lead anywhere"
-				 : strerror(positive);
+	return way_error(error);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -228,11 +229,14 @@ static void serve(struct reader *r)
 	}
 }
 
-void user_reader(int socket, const char *debug)
+void user_reader(int socket, const char *debug, pid_t culprit)
 {
 	/* None of it static: samplers lock all that is in the program. */
 	struct reader *r = calloc(1, sizeof(*r));
 
+	/* The socket says nothing while a file is waited for. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != culprit)
+		_exit(1);
 	signal(SIGINT, SIG_IGN); /* these go to the whole group; the socket says when it is over */
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);

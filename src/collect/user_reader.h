@@ -6,6 +6,8 @@
 #ifndef CULPRIT_USER_READER_H
 #define CULPRIT_USER_READER_H
 
+#include <sys/types.h>
+
 #include "model/calls.h"
 #include "user.h"
 
@@ -19,9 +21,9 @@ struct user_answer {
 	char calls[CALLS_TEXT]; /* "": the process is gone, or cannot be looked at */
 };
 
-/* The life of this process: takes asks from the socket and answers until it is closed; does not
- * return. debug: where files with debug information are, by build id; NULL: in the usual place
- * alone. */
-void user_reader(int socket, const char *debug) __attribute__((noreturn));
+/* The life of this process: takes asks from the socket and answers until it is closed, or the
+ * process `culprit` has ended; does not return. debug: where files with debug information are, by
+ * build id; NULL: in the usual place alone. */
+void user_reader(int socket, const char *debug, pid_t culprit) __attribute__((noreturn));
 
 #endif

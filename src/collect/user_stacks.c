@@ -52,6 +52,7 @@ struct user_stacks {
 static int start_reader(struct user_stacks *s, const char *debug)
 {
 	int pair[2], room = ROOM_BYTES;
+	pid_t culprit = getpid();
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
@@ -60,7 +61,7 @@ static int start_reader(struct user_stacks *s, const char *debug)
 	s->reader = fork();
 	if (!s->reader) {
 		close(pair[0]);
-		user_reader(pair[1], debug);
+		user_reader(pair[1], debug, culprit);
 	}
 	close(pair[1]);
 	s->socket = pair[0];

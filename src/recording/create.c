@@ -9,18 +9,15 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/way.h"
 
 /* True for a link that anybody could have put there. */
 static bool is_planted(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *dir = slash ? strndup(path, slash - path + 1) : NULL;
-	struct stat st, there;
-	bool planted = !lstat(path, &st) && S_ISLNK(st.st_mode) &&
-		       (stat(slash && dir ? dir : ".", &there) || there.st_mode & S_IWOTH);
+	struct stat st, dir;
 
-	free(dir);
-	return planted;
+	return !lstat(path, &st) && S_ISLNK(st.st_mode) &&
+	       (way_dir(path, &dir) || dir.st_mode & S_IWOTH);
 }
 
 /* Makes a new file that only its owner reads: it holds command lines and the kernel's log. An older
@@ -28,9 +25,14 @@ static bool is_planted(const char *path)
  * is none cannot be overwritten: /dev/null, a pipe. A descriptor, or -1 with errno. */
 static int make_file(const char *path, bool force)
 {
-	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fd = open(path, flags, 0600);
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fd;
 	struct stat st;
 
+	if (way_check(path)) {
+		errno = ELOOP;
+		return -1;
+	}
+	fd = open(path, flags, 0600);
 	if (fd >= 0 || errno != EEXIST)
 		return fd;
 	if (!is_planted(path) && !stat(path, &st) && !S_ISREG(st.st_mode))
@@ -49,6 +51,6 @@ int create_recording(const char *path, bool force)
 		complain("%s exists already: choose another name, or overwrite it with --force",
 			 path);
 	else if (fd < 0)
-		complain("cannot record to %s: %s", path, strerror(errno));
+		complain("cannot record to %s: %s", path, way_error(errno));
 	return fd;
 }

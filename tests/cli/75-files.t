@@ -81,6 +81,15 @@ os.symlink(private, os.path.join(shared, "way"))
 r = culprit(*WAYS["-o"], os.path.join(shared, "way", "x"))
 ok(r.rc == 1 and "a symbolic link in a directory" in r.err and os.listdir(private) == [],
    "a link on the way there is refused", r)
+with open(os.path.join(private, "x"), "w") as f:
+    f.write("precious")
+for name, *way in (("a recording", "record", *RUN[1:], "--force"), ("-r", *RUN, "--force", "-r"),
+                   ("record --last", "record", *RUN[1:], "--last", "1s", "--when", "end")):
+    r = culprit(*way, os.path.join(shared, "way", "" if name.endswith("last") else "x"))
+    ok(r.rc == 1 and "a symbolic link in a directory" in r.err and os.listdir(private) == ["x"]
+       and content(os.path.join(private, "x")) == "precious",
+       f"{name}: a link on the way there is refused", r, os.listdir(private))
+os.unlink(os.path.join(private, "x"))
 
 path = os.path.join(shared, "device")
 os.symlink("/dev/null", path)

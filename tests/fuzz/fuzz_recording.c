@@ -83,7 +83,7 @@ static void check_view(const struct view *v)
 enum { STACKS = 1, ALL = 2, COLOUR = 4, REDACT = 8, PER_WHAT = 48, NARROW = 64, LONG = 128 };
 enum { CHART = 1, UNIT = 2, POD = 4, FLOOR = 8, KINDS = 16, GLOB = 32, TOP = 64, VALUES = 128 };
 
-static uint8_t more_chosen; /* of the second kind */
+static uint8_t more_chosen; /* bits of the second kind */
 
 static struct render_options options_of(uint8_t chosen)
 {

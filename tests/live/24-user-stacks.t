@@ -9,7 +9,9 @@ import glob
 import json
 import os
 import pathlib
+import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -267,6 +269,23 @@ with asking(PLAIN):
         time.sleep(0.5)
 r = culprit("report", private, "-f", "json")
 ok(r.rc == 0 and "user_stack" not in r.out, "a private recording has none", r)
+
+# ---- killed ----
+
+# CAP_SYS_PTRACE tells who looks at mappings. Stopped, it hears of no end.
+with lib.ready_file() as ready:
+    proc = lib.spawn("run", "-c", str(cpu), "-d", "10m", "-q", "--no-audit", "--user-stacks",
+                     "--ready-file", ready)
+    lib.await_ready(proc, ready)
+    lookers = [pid for pid, _ in lib.marked() if pid != proc.pid
+               and int(re.search(r"CapEff:\t(\w+)", lib.read(f"/proc/{pid}/status"))[1], 16)
+               & 1 << 19]
+    for pid in lookers:
+        os.kill(pid, signal.SIGSTOP)
+    proc.kill()
+    lib.finish(proc)
+ok(len(lookers) == 1 and not lib.await_gone(lib.marked),
+   "who looks ends with culprit, whatever it is at", lookers, lib.marked())
 
 # ---- refusals ----
 

@@ -116,7 +116,7 @@ static void test_only_known_calls(void **state)
 
 static const int some[] = {SYS_getppid, SYS_clone, SYS_fork_or_none, -1};
 
-/* Also through a filter that ends who makes another of them. */
+/* A second filter, which ends who makes other calls, changes nothing of that. */
 static void make_refused(void)
 {
 	static const int refused[] = {SYS_getpgid, SYS_openat, -1};
