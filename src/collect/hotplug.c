@@ -2,6 +2,7 @@
 #include "collect/hotplug.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/say.h"
@@ -38,6 +39,10 @@ static void begin_with(struct hotplug *h, unsigned cpu,
 		say("CPU %u is online again: it is watched on", cpu);
 		return;
 	}
+	h->everywhere &= !err;
+	if (err && !h->run->cut_short[0])
+		snprintf(h->run->cut_short, sizeof(h->run->cut_short),
+			 "cpu %u came online, and is not watched", cpu);
 	if (err == -ENOSPC) {
 		say("CPU %u came online: it is not watched, as with --sums there is room for %d "
 		    "that come later; a new watch has it",

@@ -29,6 +29,7 @@ struct live_sums {
 	uint64_t misses_before, begin_ns;
 	uint32_t given;             /* CPUs that were there at the begin: the first lanes */
 	uint32_t later[LATER_SUMS]; /* targets of the lanes behind these */
+	uint64_t came_ns[LATER_SUMS];
 	bool ended;
 };
 
@@ -125,6 +126,7 @@ static void come(void *ctx, uint32_t index, unsigned cpu)
 	struct live_sums *s = ctx;
 
 	s->later[s->view->ncpus - s->given] = index;
+	s->came_ns[s->view->ncpus - s->given] = now_ns();
 	if (view_again(s->view, cpu))
 		say("out of memory: the sums of CPU %u are missing", cpu);
 }
@@ -146,10 +148,11 @@ static void fill(struct live_sums *s, uint64_t now)
 	v->run.duration_ns = now - s->begin_ns;
 	v->run.recursion_misses = probes_recursion_misses(s->probes) - s->misses_before;
 	for (uint32_t i = 0; i < v->ncpus; i++) {
-		uint32_t target = i < s->given ? i : s->later[i - s->given];
+		uint32_t late = i < s->given ? 0 : i - s->given;
+		uint32_t target = i < s->given ? i : s->later[late];
 		const struct probe_state *p = &probes_state(s->probes, target)->own;
 
-		v->cpu[i].observed_ns = v->run.duration_ns;
+		v->cpu[i].observed_ns = now - (i < s->given ? s->begin_ns : s->came_ns[late]);
 		v->cpu[i].counts.mismatches = p->sums.misfits;
 		v->cpu[i].waits_lost = p->waits_lost;
 		if (sums_fill(v, i, probes_sums(s->probes, target), live_names(s->names)))

@@ -76,6 +76,26 @@ static void make_room(struct parsing *p)
 	}
 }
 
+/* Gives back what finds the lines of a file. False: there was nothing. */
+static bool drop_source(struct file **place)
+{
+	if (!*place)
+		return false;
+	source_free((*place)->source);
+	(*place)->source = NULL;
+	*place = NULL;
+	return true;
+}
+
+static bool drop_sources(struct parsing *p)
+{
+	bool some = false;
+
+	for (int i = 0; i < LINES_MOST; i++)
+		some |= drop_source(&p->lines[i]);
+	return some;
+}
+
 static bool add_debug(struct parsing *p, uint32_t number)
 {
 	struct file *f = &p->file[number];
@@ -96,6 +116,8 @@ static struct elf *elf_of(struct parsing *p, uint32_t number)
 		return f ? f->elf : NULL;
 	make_room(p);
 	f->elf = elf_new(&(struct elf_source){&f->fd, read_fd});
+	if (!f->elf && drop_sources(p)) /* lines take memory, and functions are more */
+		f->elf = elf_new(&(struct elf_source){&f->fd, read_fd});
 	if (f->elf && f->debug >= 0)
 		add_debug(p, number);
 	return f->elf;
@@ -141,11 +163,6 @@ static const struct source *source_of(struct parsing *p, struct file *f)
 
 	if (f->source || f->no_lines)
 		return f->source;
-	if (*place) {
-		source_free((*place)->source);
-		(*place)->source = NULL;
-		*place = NULL;
-	}
 	if (f->debug >= 0)
 		f->source = source_new(f->debug);
 	if (!f->source)
@@ -153,6 +170,7 @@ static const struct source *source_of(struct parsing *p, struct file *f)
 	f->no_lines = !f->source;
 	if (f->no_lines)
 		return NULL;
+	drop_source(place);
 	*place = f;
 	p->turn++;
 	return f->source;

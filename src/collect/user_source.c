@@ -13,6 +13,8 @@
 #include <elfutils/libdw.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/rows.h"
 #endif
 
 /* ---- names ---- */
@@ -49,7 +51,6 @@ static struct {
 	unsigned (*version)(unsigned);
 	Dwarf *(*begin)(Elf *, Dwarf_Cmd, Elf_Scn *);
 	int (*end)(Dwarf *);
-	void (*set_alt)(Dwarf *, Dwarf *);
 	int (*next_unit)(Dwarf *, Dwarf_Off, Dwarf_Off *, size_t *, Dwarf_Half *, Dwarf_Off *,
 			 uint8_t *, uint8_t *, uint64_t *, Dwarf_Off *);
 	Dwarf_Die *(*die)(Dwarf *, Dwarf_Off, Dwarf_Die *);
@@ -62,8 +63,8 @@ static struct {
 
 /* Addresses of a unit. */
 struct span {
-	uint64_t low, high;
-	Dwarf_Off unit; /* offset of its first entry */
+	uint64_t low, high; /* rows_up_to() */
+	Dwarf_Off unit;     /* offset of its first entry */
 };
 
 struct source {
@@ -72,7 +73,7 @@ struct source {
 	Elf *elf;
 	Dwarf *dwarf;
 	struct span *span;
-	size_t spans, room;
+	uint32_t spans, room;
 };
 
 void source_load(void)
@@ -80,17 +81,11 @@ void source_load(void)
 	const struct {
 		const char *name;
 		void *at;
-	} calls[] = {{"elf_memory", &dw.image},
-		     {"elf_end", &dw.image_end},
-		     {"elf_version", &dw.version},
-		     {"dwarf_begin_elf", &dw.begin},
-		     {"dwarf_end", &dw.end},
-		     {"dwarf_setalt", &dw.set_alt},
-		     {"dwarf_next_unit", &dw.next_unit},
-		     {"dwarf_offdie", &dw.die},
-		     {"dwarf_ranges", &dw.ranges},
-		     {"dwarf_getsrc_die", &dw.line},
-		     {"dwarf_lineno", &dw.number},
+	} calls[] = {{"elf_memory", &dw.image},      {"elf_end", &dw.image_end},
+		     {"elf_version", &dw.version},   {"dwarf_begin_elf", &dw.begin},
+		     {"dwarf_end", &dw.end},         {"dwarf_next_unit", &dw.next_unit},
+		     {"dwarf_offdie", &dw.die},      {"dwarf_ranges", &dw.ranges},
+		     {"dwarf_getsrc_die", &dw.line}, {"dwarf_lineno", &dw.number},
 		     {"dwarf_linesrc", &dw.file}};
 	void *library = dw.loaded ? NULL : dlopen(LIBRARY, RTLD_NOW);
 
@@ -107,7 +102,7 @@ void source_load(void)
 static bool add_span(struct source *s, const struct span *new)
 {
 	if (s->spans == s->room) {
-		size_t room = s->room ? 2 * s->room : 256;
+		uint32_t room = s->room ? 2 * s->room : 256;
 		struct span *more =
 			room > SPANS_MOST ? NULL : realloc(s->span, room * sizeof(*more));
 
@@ -168,9 +163,6 @@ static bool open_source(struct source *s, int fd)
 	s->dwarf = s->elf ? dw.begin(s->elf, DWARF_C_READ, NULL) : NULL;
 	if (!s->dwarf)
 		return false;
-	/* Keeps it from looking for the file that others of the package share, which cannot be
-	 * opened here, and never has lines. */
-	dw.set_alt(s->dwarf, s->dwarf);
 	return find_spans(s) && s->spans;
 }
 
@@ -188,10 +180,8 @@ void source_free(struct source *s)
 {
 	if (!s)
 		return;
-	if (s->dwarf) {
-		dw.set_alt(s->dwarf, NULL);
+	if (s->dwarf)
 		dw.end(s->dwarf);
-	}
 	if (s->elf)
 		dw.image_end(s->elf);
 	if (s->len)
@@ -203,16 +193,8 @@ void source_free(struct source *s)
 /* NULL: none. Where some overlap, it is the one that begins last. */
 static const struct span *span_of(const struct source *s, uint64_t address)
 {
-	size_t low = 0, high = s->spans;
+	uint32_t low = rows_up_to(s->span, s->spans, sizeof(*s->span), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->span[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address < s->span[low - 1].high ? &s->span[low - 1] : NULL;
 }
 

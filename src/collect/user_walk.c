@@ -19,7 +19,9 @@ static void tell_lost(const struct user_files *f, const char *of, const char *na
 	char why[CALLS_FILE + 96];
 
 	snprintf(why, sizeof(why), "%s%s: reading it %s", of, name,
-		 err == -ETIME ? "takes more than two seconds" : "ended the process that did");
+		 err == -ETIME   ? "takes more than two seconds"
+		 : err == -EBUSY ? "takes too long"
+				 : "ended the process that did");
 	f->lost(f->ctx, why);
 }
 
@@ -54,15 +56,17 @@ static bool ask_parser(struct user_files *f, const struct parse_ask *ask, int fd
 		       struct parse_answer *a)
 {
 	int err = f->parser.pid ? parser_ask(&f->parser, ask, fd, a) : -ESRCH;
+	bool lines = err == -EBUSY && parser_reading(&f->parser) / PARSE_FILES == 2;
 
 	if (!err || err == -ESRCH)
 		return !err;
 	for (uint32_t i = 0; i < f->files; i++)
 		f->file[i].sent = false;
-	if (err == -EBUSY)
+	if (err == -EBUSY && !lines)
 		user_say_once(f, &f->busy_said,
 			      "some stacks: reading their files took ten seconds");
-	if ((err != -EBUSY && blame(f, err)) || f->starts++ < STARTS_MOST)
+	/* Lines come last: functions go on without those of the file that was being looked at. */
+	if (((err != -EBUSY || lines) && blame(f, err)) || f->starts++ < STARTS_MOST)
 		parser_start(&f->parser);
 	if (!f->parser.pid)
 		user_say_once(f, &f->ended_said,

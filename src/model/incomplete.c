@@ -16,6 +16,7 @@ void offline_add(struct offline *o, uint64_t from_ns, uint64_t to_ns)
 
 void offline_cut(struct offline *o, uint64_t from_ns, uint64_t to_ns)
 {
+	o->at_most |= o->times > 1 && (from_ns > o->from_ns || to_ns < o->to_ns);
 	o->from_ns = from_ns > o->from_ns ? from_ns : o->from_ns;
 	o->to_ns = to_ns < o->to_ns ? to_ns : o->to_ns;
 	if (o->to_ns <= o->from_ns)
@@ -41,7 +42,7 @@ static const struct cpu *first_to_end(const struct view *v, struct cpus *ended)
 		if (!c->ended)
 			continue;
 		cpus_add(ended, c->number);
-		if (!first || c->observed_ns < first->observed_ns)
+		if (!first || cpu_window_ns(c) < cpu_window_ns(first))
 			first = c;
 	}
 	return first;
@@ -52,6 +53,7 @@ static void describe_offline(struct view *v)
 {
 	struct run *run = &v->run;
 	uint64_t longest = 0;
+	bool at_most = false;
 	char list[64], time[32];
 	struct cpus offline;
 
@@ -62,7 +64,9 @@ static void describe_offline(struct view *v)
 		if (c->offline.times)
 			cpus_add(&offline, c->number);
 		longest = c->offline.total_ns > longest ? c->offline.total_ns : longest;
+		at_most |= c->offline.at_most;
 	}
+	at_most |= cpus_count(&offline) > 1;
 	if (cpus_empty(&offline))
 		snprintf(run->incomplete, sizeof(run->incomplete), "%s", run->cut_short);
 	else
@@ -71,8 +75,7 @@ static void describe_offline(struct view *v)
 			 cpus_count(&offline) == 1 ? "" : "s",
 			 cpus_format(&offline, list, sizeof(list)),
 			 cpus_count(&offline) == 1 ? "was" : "were",
-			 format_ns(longest, time, sizeof(time)),
-			 cpus_count(&offline) == 1 ? "" : " at most");
+			 format_ns(longest, time, sizeof(time)), at_most ? " at most" : "");
 }
 
 void view_incomplete(struct view *v)
@@ -90,7 +93,7 @@ void view_incomplete(struct view *v)
 		return;
 	}
 	cpus_format(&ended, list, sizeof(list));
-	format_ns(first->observed_ns, after, sizeof(after));
+	format_ns(cpu_window_ns(first), after, sizeof(after));
 	if (cpus_count(&ended) == 1)
 		snprintf(run->incomplete, sizeof(run->incomplete),
 			 "cpu %s ended early, after %s: %s", list, after, first->ended);

@@ -3,12 +3,14 @@
 #ifndef CULPRIT_INCOMPLETE_H
 #define CULPRIT_INCOMPLETE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Times that a CPU was offline while a run went on that measured it again. */
 struct offline {
 	uint64_t times, total_ns;
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC: begin of the first, end of the last */
+	bool at_most;            /* total_ns may be less: see offline_cut() */
 };
 
 /* Adds one; they come in order of time. */

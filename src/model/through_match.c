@@ -177,7 +177,7 @@ static bool unmap_others(struct through *t)
 {
 	uint32_t *lane = t->found.lane, stay = 0, go = 0;
 
-	if (t->found.clocks.verdict != ALIGN_FOUND)
+	if (t->found.verdict != ALIGN_FOUND)
 		return false;
 	for (uint32_t i = 0; i < t->found.nlanes; i++)
 		if (lane[i] != THROUGH_NOBODY)
@@ -212,6 +212,21 @@ static uint32_t known_lanes(const struct through_found *f)
 	return n;
 }
 
+/* The mean of all pieces where the line is known, as each lies between two readings, whose errors
+ * are its drift; else that of the first, which gaps have set. */
+static double drift_of(const struct alignment *a)
+{
+	double gained = 0, ns = 0;
+
+	for (uint32_t i = 0; i < (a->known ? a->npieces : 1); i++) {
+		double length = (double)(a->piece[i].to_ns - a->piece[i].from_ns);
+
+		gained += a->piece[i].drift * length;
+		ns += length;
+	}
+	return ns > 0 ? gained / ns : a->piece[0].drift;
+}
+
 static void say(struct through_found *f, const struct tried *tried)
 {
 	static const char *const refused[] = {
@@ -222,9 +237,8 @@ static void say(struct through_found *f, const struct tried *tried)
 		[ALIGN_AMBIGUOUS] =
 			"not joined: the gaps of both coincide in more than one way, as "
 			"those of periodic noise do"};
-	static const char many[] =
-		"not joined: no name tells which thread is which CPU, and there are too many to "
-		"try them all; on the host watch the threads of this guest's CPUs alone";
+	static const char many[] = "not joined: there are too many threads to try them all; on the "
+				   "host watch the threads of this guest's CPUs alone";
 	static const char *const how[] = {
 		[READINGS_NONE] = "matched",
 		[READINGS_COUNTER] = "known by the counter's offset (KVM), confirmed",
@@ -244,7 +258,7 @@ static void say(struct through_found *f, const struct tried *tried)
 		 "match %s",
 		 how[f->by], format_count(a->matched, matched, sizeof(matched)),
 		 format_count(a->gaps, gaps, sizeof(gaps)),
-		 format_ns(a->residual_ns, residual, sizeof(residual)), a->piece[0].drift * 1e6,
+		 format_ns(a->residual_ns, residual, sizeof(residual)), drift_of(a) * 1e6,
 		 format_count(a->rival, rival, sizeof(rival)));
 	len = strlen(f->text);
 	if (known < f->nlanes)

@@ -34,7 +34,7 @@ void through_spans(struct through *t, uint32_t index, const struct gap *g,
 		if (to <= from)
 			continue;
 		if (a->nspans == SPANS_MAX) {
-			a->spans_left += w->nspans - i;
+			a->spans_left += w->nspans - i + w->left;
 			return;
 		}
 		/* may move the rows of those before it */
@@ -42,4 +42,5 @@ void through_spans(struct through *t, uint32_t index, const struct gap *g,
 		t->span[a->nspans++] = (struct span){
 			.start_ns = from, .end_ns = to, .source = row, .depth = s->depth};
 	}
+	a->spans_left += w->left;
 }

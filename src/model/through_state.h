@@ -42,6 +42,7 @@ struct host_window {
 	uint64_t start_ns, end_ns; /* the host's */
 	uint32_t cpu;              /* 1 + that of the host; 0: not known */
 	uint32_t npieces, nspans;
+	uint32_t left;     /* spans that are not here */
 	struct span *span; /* in its memory; by the host's clock, of origins in place of rows */
 	struct window_piece piece[];
 };

@@ -82,6 +82,7 @@ static struct host_window *copy_window(struct through *t, uint32_t index, const 
 	if (a->lost_ns)
 		w->piece[w->npieces++] =
 			(struct window_piece){note_origin(t, &lost), a->lost_ns, {0}};
+	w->left = a->nspans - nspans + a->spans_left;
 	w->span = (struct span *)&w->piece[a->npieces + 2];
 	for (; w->nspans < nspans; w->nspans++) {
 		struct span *x = &w->span[w->nspans];

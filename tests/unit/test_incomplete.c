@@ -90,7 +90,7 @@ static void said(void **state)
 	v.cpu[1].ended = "the CPU went offline";
 	view_incomplete(&v);
 	assert_string_equal(v.run.incomplete,
-			    "cpu 3 ended early, after 9.00 s: the CPU went offline");
+			    "cpu 3 ended early, after 11.0 s: the CPU went offline");
 	view_free(&v);
 }
 

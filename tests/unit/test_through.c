@@ -274,7 +274,7 @@ static void finds_threads_by_their_gaps(void **state)
 		assert_int_equal(through_match(t, &guest, &host), 0);
 		assert_int_equal(through_found(t)->lane[0], i ? THROUGH_NOBODY : 0);
 		assert_int_equal(through_found(t)->verdict == ALIGN_FOUND, !i);
-		assert_int_equal(!!strstr(through_found(t)->text, "too many to try"), i);
+		assert_int_equal(!!strstr(through_found(t)->text, "too many threads to try"), i);
 		end(NULL);
 	}
 }

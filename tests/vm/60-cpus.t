@@ -271,7 +271,7 @@ ok(any(line["cpu"] == SECOND and any(p["id"] in again for p in line["pieces"]) f
 flight = json.loads(text["flight"] or "{}")
 kept = {json.loads(line)["tid"] for line in text["poke.kept"].splitlines() if '"tid"' in line}
 ok(re.fullmatch(BACK, (flight.get("run") or {}).get("incomplete") or "") and
-   kept <= {s["id"] for s in sources(flight, SECOND, kind="thread")} and
+   kept and kept <= {s["id"] for s in sources(flight, SECOND, kind="thread")} and
    text["flight.rc"].strip() == "3", "the flight recorder goes on, too, and keeps that",
    flight.get("run"), text["flight.rc"], text["flight.said"], text["flight.err"])
 check_sums(flight, "flight")
