@@ -151,7 +151,13 @@ static void print_text(const struct features *x, const struct page *p)
 	flow_add(&f, "by %s", x->compiler);
 	flow_end(&f);
 	line(p, "with", &f);
-	flow_add(&f, "%s", x->libraries);
+	f.separator = ", ";
+	for (const char *at = x->libraries; *at;) {
+		int len = strcspn(at, ",");
+
+		flow_add(&f, "%.*s", len, at);
+		at += len + strspn(at + len, ", ");
+	}
 	flow_end(&f);
 	print_machine(x, p);
 	print_hooks(&x->hooks, p);
