@@ -150,7 +150,7 @@ static int end(void *ctx)
 	const struct view *v = turn->live->view;
 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
-		uint64_t end_ns = v->run.started_ns + v->cpu[i].observed_ns;
+		uint64_t end_ns = v->run.started_ns + cpu_end_ns(&v->cpu[i]);
 		struct osnoise_period rest;
 
 		end_periods(turn, i, end_ns);

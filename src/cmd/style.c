@@ -190,7 +190,7 @@ static void end_periods(struct styled *s, const struct view *v, uint32_t index, 
 
 static void last_period(struct styled *s, const struct view *v, uint32_t index, FILE *out)
 {
-	uint64_t end_ns = v->run.started_ns + v->cpu[index].observed_ns;
+	uint64_t end_ns = v->run.started_ns + cpu_end_ns(&v->cpu[index]);
 	struct osnoise_period done;
 
 	end_periods(s, v, index, end_ns, out);

@@ -46,6 +46,8 @@ static void note_start(struct collect *c)
 	for (uint32_t i = 1; i < c->ntargets; i++)
 		if (c->target[i].shm->start_ns < run->started_ns)
 			run->started_ns = c->target[i].shm->start_ns;
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		c->view->cpu[i].late_ns = c->target[i].shm->start_ns - run->started_ns;
 	now = now_ns();
 	format_iso_time(clock_ns(CLOCK_REALTIME) - (now - run->started_ns), run->started);
 }
@@ -92,7 +94,7 @@ static void count_all(struct collect *c)
 		c->view->run.recursion_misses =
 			probes_recursion_misses(c->probes) - c->misses_before;
 	for (uint32_t i = 0; i < c->ntargets; i++)
-		raise_to(&c->view->run.duration_ns, cpu_window_ns(&c->view->cpu[i]));
+		raise_to(&c->view->run.duration_ns, cpu_end_ns(&c->view->cpu[i]));
 }
 
 static struct intervals *intervals(void *run, uint32_t index)

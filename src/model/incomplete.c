@@ -30,6 +30,11 @@ uint64_t cpu_window_ns(const struct cpu *c)
 	return c->observed_ns + c->offline.total_ns;
 }
 
+uint64_t cpu_end_ns(const struct cpu *c)
+{
+	return c->late_ns + cpu_window_ns(c);
+}
+
 /* The CPU that ended first, with all that ended early in *ended; NULL: none. */
 static const struct cpu *first_to_end(const struct view *v, struct cpus *ended)
 {

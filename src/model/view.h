@@ -136,6 +136,7 @@ struct cpu {
 	struct places places; /* the same in figures; empty where they are not known */
 	bool ran_steal_known;
 	uint64_t ran_steal_ns;
+	uint64_t late_ns; /* from the run's begin, by its first CPU, until this CPU's */
 	uint64_t observed_ns;
 	struct offline offline; /* not in observed_ns */
 	uint64_t threshold_ns;
@@ -264,8 +265,9 @@ static inline bool view_threshold_auto(const struct view *v)
 uint64_t view_guest_wanted(const struct cpu *c);
 uint64_t view_guest_got(const struct cpu *c);
 
-/* From the begin of a CPU's window to its end, ns. */
+/* From the begin of a CPU's window to its end, ns; and from the run's begin to that end. */
 uint64_t cpu_window_ns(const struct cpu *c);
+uint64_t cpu_end_ns(const struct cpu *c);
 
 /* Makes the view's CPUs: numbers in ascending order. 0 or -ENOMEM. */
 int view_cpus(struct view *v, const unsigned *numbers, uint32_t n);

@@ -86,8 +86,10 @@ static int narrow(struct blackbox *b, const struct blackbox_file *f, const struc
 		struct cpu *c = &part->cpu[i];
 
 		offline_cut(&c->offline, begin, now);
-		if (cpu_window_ns(c) > part->run.duration_ns)
-			c->observed_ns = part->run.duration_ns - c->offline.total_ns;
+		c->late_ns -= c->late_ns < begin - v->run.started_ns ? c->late_ns
+								     : begin - v->run.started_ns;
+		if (cpu_end_ns(c) > part->run.duration_ns)
+			c->observed_ns = part->run.duration_ns - c->offline.total_ns - c->late_ns;
 	}
 	part->run.started_ns = begin;
 	format_iso_time(clock_ns(CLOCK_REALTIME) - (now_ns() - begin), part->run.started);

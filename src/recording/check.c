@@ -117,7 +117,7 @@ const char *check_cpu(const struct checked *c, const struct run *run, struct cpu
 		return "its end counts more hiccups than there was time for";
 	if (!in_line(run))
 		return NULL;
-	if (cpu->observed_ns > TIME_MAX || cpu_window_ns(cpu) > run->duration_ns)
+	if (cpu->observed_ns > TIME_MAX || cpu_end_ns(cpu) > run->duration_ns)
 		return "a CPU's window is longer than all of it";
 	clocks = clocks < CLOCKS_NS ? clocks : CLOCKS_NS;
 	if (lost > cpu->observed_ns + clocks)

@@ -64,8 +64,8 @@ static const char *check_tail(struct recording *r, struct reading *in, struct ta
 		scratch->places = (struct places){0};
 		scratch->nclosure = scratch->nseries = 0;
 		why = get_lane(r, i, in, t, scratch);
-		if (t->longest_ns < cpu_window_ns(scratch))
-			t->longest_ns = cpu_window_ns(scratch);
+		if (t->longest_ns < cpu_end_ns(scratch))
+			t->longest_ns = cpu_end_ns(scratch);
 		cpu_clear(scratch);
 	}
 	return why;
@@ -259,12 +259,13 @@ static void clip(struct recording *r)
 	for (uint32_t i = 0; i < r->nlanes; i++) {
 		struct recorded_lane *l = &r->lane[i];
 		struct cpu *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
-		uint64_t begin = from, end;
+		uint64_t begin, end;
 
 		if (!c)
 			continue;
-		end = to && to < cpu_window_ns(c) ? to : cpu_window_ns(c);
-		if (to && to <= cpu_window_ns(c))
+		begin = from > c->late_ns ? from : c->late_ns;
+		end = to && to < cpu_end_ns(c) ? to : cpu_end_ns(c);
+		if (to && to <= cpu_end_ns(c))
 			c->ended = NULL; /* later */
 		if (l->cut && !run->watch && !run->windows && l->cut_ns > run->started_ns + begin)
 			begin = l->cut_ns - run->started_ns;

@@ -121,6 +121,7 @@ static const struct field more_cpu_fields[] = {
 	F(TIME, cpu, offline.total_ns),
 	F(TIME, cpu, offline.from_ns),
 	F(TIME, cpu, offline.to_ns),
+	F(TIME, cpu, late_ns),
 };
 
 static const struct field closure_fields[] = {

@@ -697,6 +697,42 @@ static void test_times(void **state)
 	scene_free(&scene);
 }
 
+/* The window of a CPU whose sampler began later than the first one's: a part has no time that was
+ * before it, and all that was in it, also where a hiccup ends with the window, and where the CPU
+ * was offline for a while. */
+static void test_late(void **state)
+{
+	static const unsigned cpus[] = {1, 3};
+	static const struct {
+		uint64_t from_ns, to_ns, observed_ns;
+	} part[] = {{1, 0, 700},   {1, 900, 678},  {30, 0, 692}, {0, 12, 0},
+		    {500, 0, 422}, {150, 250, 50}, {210, 240, 0}};
+	const uint64_t ms = 1000000;
+
+	(void)state;
+	scene_init(&scene, "web-07", cpus, 2);
+	scene_begin(&scene, path);
+	random_gap(&scene, 0, ms);
+	random_gap(&scene, 1, 922 * ms - 5000);
+	scene.view.run.duration_ns = 1000 * ms;
+	scene.view.cpu[0].observed_ns = 990 * ms;
+	scene.view.cpu[1].late_ns = 22 * ms;
+	scene.view.cpu[1].observed_ns = 700 * ms;
+	offline_add(&scene.view.cpu[1].offline, WORLD_STARTED + 200 * ms, WORLD_STARTED + 400 * ms);
+	assert_int_equal(scene_finish(&scene), 0);
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+		struct recording *r = read_part(&(struct part){.from_ns = part[i].from_ns * ms,
+							       .to_ns = part[i].to_ns * ms});
+
+		assert_non_null(r);
+		assert_int_equal(view.cpu[1].late_ns, 22 * ms);
+		assert_in_range(view.cpu[1].observed_ns, part[i].observed_ns * ms,
+				part[i].observed_ns * ms + 50000);
+		forget(r);
+	}
+	scene_free(&scene);
+}
+
 /* ---- other versions ---- */
 
 static void test_versions(void **state)
@@ -1012,6 +1048,7 @@ int main(void)
 		cmocka_unit_test(test_flipped),     cmocka_unit_test(test_rubbish),
 		cmocka_unit_test(test_threads),     cmocka_unit_test(test_long_lines),
 		cmocka_unit_test(test_threads_end), cmocka_unit_test(test_next_then_threads),
+		cmocka_unit_test(test_late),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);
