@@ -175,6 +175,7 @@ static int check(struct options *o, const struct host *host)
 		return -1;
 	if (watch_threads_check(&o->threads))
 		return -1;
+	o->threads.exits = watch_threads_exits(&o->threads);
 	if (cpus_empty(&m->cpus))
 		choose_cpus(o, host);
 	if (cpus_empty(&m->housekeeping)) {

@@ -242,6 +242,15 @@ int watch_threads_check(const struct watched *w)
 	return check_vcpus(w);
 }
 
+bool watch_threads_exits(const struct watched *w)
+{
+	bool kvm = false;
+
+	for (int i = 0; i < IDS && w->tgid[i]; i++)
+		kvm |= vcpus_of_kvm(w->tgid[i]);
+	return w->vcpus[0] || (kvm && !w->syscalls);
+}
+
 /* True when /proc hides other users' processes: a machine may be theirs. */
 static bool are_hidden(void)
 {

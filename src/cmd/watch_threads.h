@@ -25,6 +25,11 @@ int32_t watch_threads_process(const struct watched *w);
 /* Refuses what is not there. 0, or -1 with the reason said. */
 int watch_threads_check(const struct watched *w);
 
+/* True when these are virtual CPUs, by --vcpus or of a process given by -p: then records are to
+ * tell why they leave their guests. Not beside system calls, of which each stay in a guest is a
+ * part. */
+bool watch_threads_exits(const struct watched *w);
+
 /* Rights (base/confine.h) that it takes to see the threads while they are watched. */
 uint64_t watch_threads_rights(const struct watched *w);
 

@@ -19,6 +19,7 @@ struct watched {
 	int32_t tgid[16], tid[16]; /* as many as watch.bpf.c keeps */
 	bool users;                /* all threads of user space */
 	bool faults, syscalls;     /* records these of the threads, too */
+	bool exits;                /* records why virtual CPUs leave their guests */
 	enum summing sums;         /* adds up, and keeps no record or all of them */
 	/* Processes by their names, with asterisks, and by what they belong to: choice.h. NULL
 	 * ends each. */

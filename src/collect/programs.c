@@ -61,7 +61,7 @@ bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,
 	if (p->watched->sums && is_for_records(name))
 		return false;
 	if (hook_is_kvm(prog))
-		return p->watched->vcpus[0] && !p->watched->sums;
+		return p->watched->exits && !p->watched->sums;
 	if (!strncmp(name, "watch_fault", strlen("watch_fault")))
 		return p->watched->faults;
 	if (!strncmp(name, "watch_comm_", strlen("watch_comm_")))
@@ -83,7 +83,7 @@ static const bool is_x86 =
 bool programs_tell_exits(const struct bpf_program *exit, const struct bpf_program *entry,
 			 const struct wanted *p, int at[EXIT_FIELDS])
 {
-	bool wanted = p->watched && p->watched->vcpus[0] && !p->watched->sums;
+	bool wanted = p->watched && p->watched->exits && !p->watched->sums;
 	bool told = wanted && bpf_program__autoload(exit) && bpf_program__autoload(entry) &&
 		    !hook_exit_fields(at);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "model/through.h"
 
@@ -129,6 +130,26 @@ static int threads_of(const char *proc, int32_t pid, int32_t *tid, int max)
 int vcpus_threads(int32_t pid, int32_t *tid, int max)
 {
 	return threads_of("/proc", pid, tid, max);
+}
+
+bool vcpus_of_kvm(int32_t pid)
+{
+	char path[64], to[64];
+	bool found = false;
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d))) {
+		ssize_t n = readlinkat(dirfd(d), e->d_name, to, sizeof(to) - 1);
+
+		to[n > 0 ? n : 0] = 0;
+		found = !strncmp(to, "anon_inode:kvm-vcpu", strlen("anon_inode:kvm-vcpu"));
+	}
+	if (d)
+		closedir(d);
+	return found;
 }
 
 /* ---- the search ---- */

@@ -40,6 +40,9 @@ int32_t vcpus_nameless(const char *proc, const char *name);
  */
 bool vcpus_line_names(const char *line, size_t len, const char *name);
 
+/* True when the process has a virtual CPU of KVM's, whatever its threads are called. */
+bool vcpus_of_kvm(int32_t pid);
+
 /* Writes the virtual CPUs' threads of a process, at most `max`, and returns their number; -1: they
  * cannot be read, as when there is no such process (errno). */
 int vcpus_threads(int32_t pid, int32_t *tid, int max);

@@ -112,6 +112,21 @@ static void write_host_side(struct json *j, const char *name, const struct view 
 	json_u64(j, "matched", f->clocks.matched);
 	json_u64(j, "rival", f->clocks.rival);
 	json_u64(j, "within_ns", f->clocks.residual_ns);
+	json_array(j, "line");
+	for (uint32_t i = 0; i < f->clocks.npieces && f->verdict == ALIGN_FOUND; i++) {
+		const struct align_piece *p = &f->clocks.piece[i];
+		uint64_t from = 0, to = 0;
+
+		align_host_time(&f->clocks, p->from_ns, &from);
+		align_host_time(&f->clocks, p->to_ns, &to);
+		json_object_flat(j, NULL);
+		json_u64(j, "from_ns", p->from_ns);
+		json_u64(j, "to_ns", p->to_ns);
+		json_u64(j, "host_from_ns", from);
+		json_u64(j, "host_to_ns", to);
+		json_end(j);
+	}
+	json_end(j);
 	json_array(j, "vcpus");
 	for (uint32_t i = 0; i < f->nlanes; i++) {
 		const struct cpu *c;

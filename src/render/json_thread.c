@@ -80,12 +80,30 @@ static void write_whose(struct json *j, const struct view *v, const struct cpu *
 	json_end(j);
 }
 
+/* Writes whose virtual CPU it is, and how the guest's counter is made from the host's. */
+static void write_vcpu(struct json *j, const struct cpu *c)
+{
+	if (!c->machine)
+		return;
+	json_object_flat(j, "vcpu");
+	json_u64(j, "machine_pid", c->machine);
+	if (c->vcpu)
+		json_u64(j, "number", c->vcpu - 1);
+	if (c->counter.ratio) {
+		json_i64(j, "counter_offset", (int64_t)c->counter.offset);
+		json_u64(j, "counter_ratio", c->counter.ratio);
+		json_u64(j, "counter_fraction_bits", c->counter.fraction);
+	}
+	json_end(j);
+}
+
 void render_json_thread(struct json *j, const struct view *v, const struct cpu *c)
 {
 	json_null(j, "cpu");
 	json_object_flat(j, "thread");
 	json_u64(j, "pid", c->tid);
 	json_string(j, "comm", c->comm);
+	write_vcpu(j, c);
 	if (c->tid && c->comm[0])
 		json_bool(j, "kernel_thread", c->kernel_thread);
 	else

@@ -879,6 +879,11 @@ static void vcpus(struct scene *s, const char *path)
 		does(0, WATCH_OUT, VCPU + 1 + k, names[k], 10 * MS * k, 0, 10 * MS);
 	}
 	watch_finish(watch, end);
+	/* as KVM tells of the first, and names of the second */
+	s->view.cpu[0].machine = 800;
+	s->view.cpu[0].vcpu = 1;
+	s->view.cpu[0].counter = (struct counter_rule){1ULL << 32, -(uint64_t)9876543210, 32};
+	s->view.cpu[1].machine = 900;
 	watch_free(watch);
 }
 

@@ -20,7 +20,7 @@ VCPU = os.path.join(lab.BUILD, "vcpu")
 DRIVERS = ["irqbypass", "ccp", "kvm", "kvm-amd"]
 MORE = {"5.10": ["rng-core"]}  # for ccp
 COUNTED = 2  # nanoseconds of an instruction, as a power of two
-# watch NAME KIND: of the machine whose halts wait in this KIND of place.
+# watch NAME KIND [OPTION]: of the machine whose halts wait in this KIND of place.
 JOB = """
 culprit watch --vcpus nobody -d 100ms -q 2>/tmp/out/none >/dev/null
 for m in DRIVERS; do
@@ -30,7 +30,7 @@ watch() { rm -f /tmp/ready /tmp/go; mkfifo /tmp/go
 	/vcpu $2 </tmp/go >/tmp/out/$1.counts & proc=$!
 	exec 3>/tmp/go
 	until grep -q CPU /proc/$proc/task/*/comm || ! kill -0 $proc; do usleep 10000; done
-	culprit watch --vcpus $proc -d 1h -q -r /tmp/$1.rec --ready-file /tmp/ready -f json \
+	culprit watch ${3:---vcpus} $proc -d 1h -q -r /tmp/$1.rec --ready-file /tmp/ready -f json \
 		-o /tmp/out/$1.json 2>/tmp/out/$1.err & watch=$!
 	until [ -e /tmp/ready ] || ! kill -0 $watch; do usleep 10000; done
 	echo >&3
@@ -42,12 +42,13 @@ watch() { rm -f /tmp/ready /tmp/go; mkfifo /tmp/go
 	culprit report /tmp/$1.rec -o /tmp/out/$1.text; }
 watch user user
 watch kernel kernel
+watch process user -p
 """
 
 
 def check(name, where, text):
     report, counts = json.loads(text[where + ".json"]), json.loads(text[where + ".counts"])
-    cpu, = report["cpus"]
+    cpu, = (c for c in report["cpus"] if c["thread"]["comm"] == "CPU 0/KVM")
     thread = cpu["thread"]
     exits = {s["name"].removeprefix("exit "): s["count"] for s in cpu["sources"]
              if s["kind"] == "exit" and not s["function"]}
@@ -66,7 +67,7 @@ def check(name, where, text):
     is_(exits.get("HLT"), counts["HLT"], f"{name}, {where}: all for HLT, with the way back alone")
     # A signal that comes right before it makes a halt in the kernel end before it waits.
     halts = thread["halts"]
-    ok(halts == counts["HLT"] if where == "user" else counts["HLT"] / 2 < halts <= counts["HLT"],
+    ok(halts == counts["HLT"] if where != "kernel" else counts["HLT"] / 2 < halts <= counts["HLT"],
        f"{name}, {where}: halts are those that waited", halts)
     is_(thread["exits_without_end"], 0, f"{name}, {where}: the kernel tells each end")
     is_(sum(exits.values()) + 1, counts["exits"],
@@ -85,6 +86,11 @@ def check(name, where, text):
        f"{name}, {where}: its guest got all that it wanted but what it lost", thread, lost)
     ok(thread["halted_ns"] > counts["HLT"] * 1e6 / 2 and lost <= cpu["observed_ns"],
        f"{name}, {where}: halts take their time, and are no loss", thread, lost)
+    vcpu = thread["vcpu"]
+    made = counts["counter"] - vcpu["counter_offset"] & 2**64 - 1
+    ok(vcpu["number"] == 0 and vcpu["machine_pid"] > 0 and vcpu["counter_ratio"] == 1
+       and counts["entered"] < made < counts["exited"],
+       f"{name}, {where}: KVM's offset leads from the guest's counter to the host's", vcpu, counts)
     is_((cpu["records"]["lost"], text[where + ".rc"], text[where + ".err"]), (0, "0\n", ""),
         f"{name}, {where}: no record is lost")
     is_(json.loads(text[where + ".again"])["cpus"], report["cpus"],
@@ -108,6 +114,6 @@ for kernel in need(*sys.argv[1:] or (["5.10", "6.1", "6.12", "7.3"] if LONG else
         continue
     ok(re.fullmatch("culprit: this kernel has no tracepoints of kvm.*\n", text["none"]),
        f"{name}: without the module one line says that exits are not observed", text["none"])
-    for where in "user", "kernel":
+    for where in "user", "kernel", "process":
         check(name, where, text)
 done()

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 
 #define MEMORY    (1 << 20)
 #define CODE      0x1000
+#define COUNTER   0x500 /* the guest writes its own there before it ends */
 #define PORT      0x10
 #define PORT_END  0x11
 #define PORT_LATE 0x12 /* the device sleeps */
@@ -75,6 +77,9 @@ __asm__(".pushsection .rodata\n"
 	"mov $" TEXT(HALTS) ", %cx\n"
 	"6: hlt\n"
 	"loop 6b\n"
+	"rdtsc\n"
+	"movl %eax, " TEXT(COUNTER) "\n"
+	"movl %edx, " TEXT(COUNTER) " + 4\n"
 	"out %al, $" TEXT(PORT_END) "\n"
 	"7: jmp 7b\n"
 	"guest_end:\n"
@@ -87,6 +92,8 @@ static int vm, vcpu;
 static struct kvm_run *run;
 static bool in_kernel;
 static unsigned outs, halts;
+static const uint64_t *counter;  /* the guest's */
+static uint64_t entered, exited; /* the counter here, around its last stay in the guest */
 static pthread_t thread;
 static pthread_barrier_t begin;
 static _Atomic bool over;
@@ -120,6 +127,7 @@ static void make(void)
 		fail("mmap");
 	madvise(at, MEMORY, MADV_NOHUGEPAGE);
 	memcpy(at + CODE, guest, guest_end - guest);
+	counter = (const uint64_t *)(at + COUNTER);
 	vm = must(ioctl(kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
 	if (in_kernel)
 		must(ioctl(vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
@@ -155,7 +163,12 @@ static void *be_a_cpu(void *unused)
 	prctl(PR_SET_NAME, "CPU 0/KVM");
 	pthread_barrier_wait(&begin);
 	while (!over) {
-		if (ioctl(vcpu, KVM_RUN, 0)) {
+		int err;
+
+		entered = __builtin_ia32_rdtsc();
+		err = ioctl(vcpu, KVM_RUN, 0);
+		exited = __builtin_ia32_rdtsc();
+		if (err) {
 			if (errno != EINTR)
 				fail("KVM_RUN");
 			go_on();
@@ -213,9 +226,11 @@ int main(int argc, char **argv)
 	}
 	pthread_join(thread, NULL);
 	printf("{\"IO\": %u, \"CPUID\": %u, \"MSR_WRITE\": %u, \"MSR_READ\": %u, \"HLT\": %u, "
-	       "\"late\": %u, \"late_ns\": %u, \"pages\": %u, \"halts\": %u, \"exits\": %ld}\n",
+	       "\"late\": %u, \"late_ns\": %u, \"pages\": %u, \"halts\": %u, \"exits\": %ld, "
+	       "\"counter\": %llu, \"entered\": %llu, \"exited\": %llu}\n",
 	       outs + 1, CPUIDS, WRITES, READS, HALTS, LATES, LATES * LATE_NS, PAGES, halts,
-	       all_exits());
+	       all_exits(), (unsigned long long)*counter, (unsigned long long)entered,
+	       (unsigned long long)exited);
 	fflush(stdout);
 	while (getchar() != EOF)
 		;
