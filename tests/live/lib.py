@@ -272,14 +272,15 @@ def need_class(cpu, name):
 
 
 class Result:
-    def __init__(self, rc, out, err, seconds):
-        self.rc, self.out, self.err, self.seconds = rc, out, err, seconds
+    def __init__(self, rc, out, err, seconds, slow=""):
+        """slow: what it was at, when it had not ended at once."""
+        self.rc, self.out, self.err, self.seconds, self.slow = rc, out, err, seconds, slow
         global _starved
         if starved(self):
             _starved = err.strip().splitlines()[-1]
 
     def __repr__(self):
-        return (f"rc {self.rc} after {self.seconds:.1f} s\n"
+        return (f"rc {self.rc} after {self.seconds:.1f} s{self.slow}\n"
                 f"stdout: {self.out[:2000]}\nstderr: {self.err[:2000]}")
 
 
@@ -311,22 +312,42 @@ def spawn(*args, prefix=(), path=CULPRIT):
                             start_new_session=True, preexec_fn=_begin)
 
 
+def busy_with(pid):
+    """Where the threads of a process and of those that it started stand, in lines of text."""
+    found = []
+    for task in glob.glob(f"/proc/{pid}/task/*"):
+        state = re.sub(r".*\) ", "", read(f"{task}/stat"))[:1]
+        stack = " < ".join(line.split()[-1] for line in read(f"{task}/stack").splitlines()[:6])
+        found.append(f"\n{task} {read(f'{task}/comm').strip()} {state} {stack}")
+        for child in read(f"{task}/children").split():
+            found.append(busy_with(child))
+    return "".join(found)
+
+
 def finish(proc, timeout=HANG_S, since=None):
     """Its Result, with the seconds from now or `since` to its end; rc None when it had to be
     killed."""
-    start = since or time.monotonic()
-    try:
-        out, err = proc.communicate(timeout=timeout)
-        rc = proc.returncode
-    except subprocess.TimeoutExpired:
-        os.killpg(proc.pid, signal.SIGKILL)
-        out, err = proc.communicate()
-        rc = None
+    start, slow = since or time.monotonic(), ""
+    while True:
+        left = start + timeout - time.monotonic()
+        try:
+            out, err = proc.communicate(timeout=max(0, min(left, AT_ONCE_S / 3)))
+            rc = proc.returncode
+            break
+        except subprocess.TimeoutExpired:
+            seconds = time.monotonic() - start
+            slow = f"; {seconds:.0f} s after its begin it was at{busy_with(proc.pid)}"
+            if left > AT_ONCE_S / 3:
+                continue
+            os.killpg(proc.pid, signal.SIGKILL)
+            out, err = proc.communicate()
+            rc = None
+            break
     keeps_to_schema(out)
     for word in proc.args:
         if word.endswith(".json") and os.path.isfile(word):
             keeps_to_schema(read(word))
-    return Result(rc, out, err, time.monotonic() - start)
+    return Result(rc, out, err, time.monotonic() - start, slow)
 
 
 def culprit(*args, timeout=HANG_S, **kwargs):
