@@ -259,18 +259,20 @@ static void clip(struct recording *r)
 	for (uint32_t i = 0; i < r->nlanes; i++) {
 		struct recorded_lane *l = &r->lane[i];
 		struct cpu *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
-		uint64_t begin, end;
+		uint64_t begin, end, last;
 
 		if (!c)
 			continue;
 		begin = from > c->late_ns ? from : c->late_ns;
-		end = to && to < cpu_end_ns(c) ? to : cpu_end_ns(c);
-		if (to && to <= cpu_end_ns(c))
+		last = cpu_end_ns(c);
+		end = to && to < last ? to : last;
+		if (to && to <= last)
 			c->ended = NULL; /* later */
 		if (l->cut && !run->watch && !run->windows && l->cut_ns > run->started_ns + begin)
 			begin = l->cut_ns - run->started_ns;
 		if (l->left_ns > run->started_ns + end && !run->watch && !run->windows)
 			end = l->left_ns - run->started_ns;
+		end = end < last ? end : last; /* by another anchor the last one may end later */
 		c->observed_ns = run->watch ? 0 : measured_between(run, c, begin, end);
 		c->closure_known = false;
 		cpu_forget_series(c);
