@@ -244,11 +244,11 @@ int watch_threads_check(const struct watched *w)
 
 bool watch_threads_exits(const struct watched *w)
 {
-	bool kvm = false;
+	bool exits = w->vcpus[0];
 
-	for (int i = 0; i < IDS && w->tgid[i]; i++)
-		kvm |= vcpus_of_kvm(w->tgid[i]);
-	return w->vcpus[0] || (kvm && !w->syscalls);
+	for (int i = 0; i < IDS && w->tgid[i] && !exits && !w->syscalls; i++)
+		exits = vcpus_of_kvm(w->tgid[i]);
+	return exits;
 }
 
 /* True when /proc hides other users' processes: a machine may be theirs. */
