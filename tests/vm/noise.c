@@ -208,17 +208,23 @@ static void do_softirq(void)
 
 static _Atomic uint32_t wanted, ready, done;
 
-/* The longest time away until somebody has done what was wanted, or for a while. */
+/* The longest time away until somebody has done what was wanted, or for a while. Who waits for
+ * `ready` finds a loop in which nothing is missed: the clock has been read before. */
 static uint64_t longest_gap(uint32_t until)
 {
 	uint64_t last = counter_now(), end = last + (uint64_t)(WAIT_NS / ns_per_tick), most = 0;
+	bool over;
 
-	while (last < end && atomic_load_explicit(&done, memory_order_acquire) != until) {
-		uint64_t now = counter_now();
+	atomic_store_explicit(&ready, until, memory_order_release);
+	do {
+		uint64_t now;
 
+		/* before the clock is read: whoever is away between the two has a gap */
+		over = last >= end || atomic_load_explicit(&done, memory_order_acquire) == until;
+		now = counter_now();
 		most = now - last > most ? now - last : most;
 		last = now;
-	}
+	} while (!over);
 	return most;
 }
 
@@ -252,7 +258,6 @@ static void *spin_for_ever(void *arg)
 	for (uint32_t n = 1;; n++) {
 		while (atomic_load_explicit(&wanted, memory_order_acquire) != n)
 			;
-		atomic_store_explicit(&ready, n, memory_order_release);
 		gap = longest_gap(n);
 		atomic_store_explicit(&wanted, 0, memory_order_release);
 		if (n % 16 == 0)
