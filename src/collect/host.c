@@ -94,24 +94,35 @@ void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t 
 			 format_ns(after_ns, after, sizeof(after)));
 }
 
-/* Target state of a CPU's hotplug: the same number for all CPUs that stay online. */
-static void read_goal(int cpu, char *goal, size_t len)
+/* The step that a CPU's hotplug is ("state") or is to go ("target"): the same numbers for all CPUs
+ * that are whole and stay so. */
+static void read_hotplug(int cpu, const char *what, char *step, size_t len)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), CPU_DIR "cpu%d/hotplug/target", cpu);
-	line_of_file(path, goal, len);
+	snprintf(path, sizeof(path), CPU_DIR "cpu%d/hotplug/%s", cpu, what);
+	line_of_file(path, step, len);
+}
+
+static bool is_as_far_as(unsigned cpu, unsigned other, const char *what)
+{
+	char step[16], its[16];
+
+	read_hotplug(cpu, what, step, sizeof(step));
+	read_hotplug(other, what, its, sizeof(its));
+	return !strcmp(step, its);
 }
 
 bool host_is_online(unsigned cpu)
 {
-	char goal[16], here[16];
+	unsigned here = sched_getcpu();
 	struct cpus online;
 
 	host_online(&online);
-	read_goal(cpu, goal, sizeof(goal));
-	read_goal(sched_getcpu(), here, sizeof(here));
-	return cpus_has(&online, cpu) && !strcmp(goal, here);
+	/* One that comes up is in the mask before threads may be moved there (kernel/cpu.c:
+	 * CPUHP_AP_ONLINE, CPUHP_AP_ACTIVE), one that goes down stays there for a while. */
+	return cpus_has(&online, cpu) && is_as_far_as(cpu, here, "target") &&
+	       is_as_far_as(cpu, here, "state");
 }
 
 /* True when the process is in the machine's own namespace of this kind, or the kernel has none of

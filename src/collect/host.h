@@ -22,7 +22,8 @@ void host_reachable(struct cpus *set);
 void host_online(struct cpus *online);
 /* The CPUs that may ever be online; where nobody knows, those that are. */
 void host_possible(struct cpus *possible);
-/* False also for a CPU that is about to go offline: the kernel moves its threads away first. */
+/* False also for a CPU that is on its way: threads leave one that goes offline first, and may be
+ * moved to one that comes back last. */
 bool host_is_online(unsigned cpu);
 /* Writes to text, unless it says something already, which of these CPUs are offline now, after so
  * long. */

@@ -25,8 +25,8 @@ KERNEL = "6.12"
 SHIFT = 3  # an instruction takes 8 ns: so a second of the guest is short
 # Noise of tests/vm/noise.c, the records that it makes, and the instructions that they may add. A
 # wake-up's depend on which second halves stand in the same place (bpf/state.h: record_place). All
-# differ from guest to guest, and hardly inside one: of 28 guests 25 had 400 for a softirq, the others
-# 375, 404 and 415; a wake-up had 806 to 832.
+# differ from guest to guest, and hardly inside one: of 28 guests 25 had 400 for a softirq, the
+# others 375, 404 and 415; a wake-up had 806 to 832.
 KINDS = {
     "switch": ("thread", 385),
     "wake": ("thread, and who woke it", 850),

@@ -19,7 +19,8 @@ CPUS = 32 if LONG else 8
 # The second thread of one core and the first of the next, on the second node.
 FIRST, SECOND = CPUS // 2 + 1, CPUS // 2 + 2
 TIME = r"[0-9.]+ m?s"
-JOB = f"FIRST={FIRST} SECOND={SECOND}" + r"""
+TURNS = 200 if LONG else 20
+JOB = f"FIRST={FIRST} SECOND={SECOND} TURNS={TURNS}" + r"""
 cd /sys/devices/system
 for c in cpu/cpu[0-9]*; do
 	echo ${c#cpu/cpu} $(cat $c/topology/thread_siblings_list) $(cd $c; echo node[0-9]*)
@@ -71,6 +72,18 @@ kill -USR1 $run
 until ls /tmp/kept/*.rec 2>/dev/null || ! kill -0 $run; do usleep 10000; done
 kill -INT $run; wait $run; echo $? >/tmp/out/flight.rc
 culprit report /tmp/kept/*.rec -f json >/tmp/out/flight
+
+# In and out again and again: none is taken for back before threads may be moved there.
+begin turns -d forever -c $FIRST,$SECOND -H 1
+n=0
+while [ $n -lt $TURNS ] && kill -0 $run; do
+	n=$((n + 1))
+	online $SECOND 0
+	until [ $(grep -c "went offline" /tmp/out/turns.err) -ge $n ] || ! kill -0 $run; do :; done
+	online $SECOND 1
+	until [ $(grep -c "was offline" /tmp/out/turns.err) -ge $n ] || ! kill -0 $run; do :; done
+done
+kill -INT $run; finish
 
 begin back -c $FIRST,$SECOND -H 1 -d 300ms --no-trace; finish
 begin homeless -c $FIRST -H 1 -d 1h --no-trace
@@ -175,7 +188,7 @@ rc, out, err, text = run(kernel, JOB, cpus=CPUS, timeout=2700 if LONG else 900,
                          isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
 if any(name + ".rc" not in text for name in ("both", "taken")):
     diag(rc, out, err, *(f"{name}: {text[name]}" for name in text if name.endswith(".err")))
-RUNS = "both", "back", "homeless", "early", "late", "near", "parted", "taken"
+RUNS = "both", "back", "homeless", "early", "late", "near", "parted", "taken", "turns"
 reports = {name: json.loads(text[name]) for name in RUNS}
 status = {name: int(text[name + ".rc"]) for name in (*RUNS, "alone")}
 
@@ -267,6 +280,13 @@ ok(0 <= less <= 1_000_000 + second["hiccups"]["max_ns"] and
 lines = [json.loads(line) for line in text["both.lines"].splitlines()]
 ok(any(line["cpu"] == SECOND and any(p["id"] in again for p in line["pieces"]) for line in lines),
    "and who ran then", again)
+
+turns = text["turns.err"].splitlines()
+is_([re.fullmatch(f"culprit: incomplete: {way}", line) is not None
+     for way, line in zip([GONE, BACK] * TURNS, turns)], [True] * 2 * TURNS,
+    f"{TURNS} times in turn: each time one line when it goes, and one when it is back")
+is_(len(turns), 2 * TURNS, "and no other line")
+check_sums(reports["turns"], "turns")
 
 flight = json.loads(text["flight"] or "{}")
 kept = {json.loads(line)["tid"] for line in text["poke.kept"].splitlines() if '"tid"' in line}
