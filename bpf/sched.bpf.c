@@ -2,6 +2,7 @@
 /* Other threads on a target CPU, and disturbances that the sampler causes itself: page faults,
  * remote TLB flushes. */
 #include "sched.bpf.h"
+#include "turns.bpf.h"
 
 /* The fourth argument, where the kernel has one, is not read: its place changed between versions
  * (5.18). */
@@ -9,12 +10,17 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct cpu_state *c = target();
+	struct turns *aside;
 	__u8 unseen = 0;
 	__u64 now;
 	int out, in;
 
-	if (!c)
+	if (!c) {
+		aside = turns_here();
+		if (aside)
+			put_turn(aside, next, TURN_BEGINS, 0);
 		return 0;
+	}
 	now = bpf_ktime_get_ns();
 	out = prev->pid; /* once, as in struct party */
 	in = next->pid;

@@ -72,6 +72,25 @@ static __always_inline unsigned int state_of(struct task_struct *task)
 	return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
 }
 
+#define TS_COMPAT      2    /* arch/x86/include/asm/thread_info.h */
+#define PSR_MODE32_BIT 0x10 /* arch/arm64/include/uapi/asm/ptrace.h */
+
+/* The table of the call that the running thread makes: programs of 32 bits have another, and on x86
+ * those of 64 bits may call by that, too. */
+static __always_inline __u32 table_of(const void *regs)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	const struct pt_regs___on_arm64 *arm64 = regs;
+
+	if (bpf_core_field_exists(task->thread_info.status)) /* x86 */
+		return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT ? SYSCALL_UNKNOWN
+									   : SYSCALL_X86_64;
+	if (bpf_core_field_exists(arm64->syscallno))
+		return BPF_CORE_READ(arm64, pstate) & PSR_MODE32_BIT ? SYSCALL_UNKNOWN
+								     : SYSCALL_ARM64;
+	return SYSCALL_UNKNOWN;
+}
+
 static __always_inline __u8 kthread_flag(unsigned int flags)
 {
 	return flags & PF_KTHREAD ? RECORD_KTHREAD : 0;

@@ -2,6 +2,7 @@
 /* The variables and the maps that all probe files share, and the licence that the kernel asks for.
  */
 #include "context.bpf.h"
+#include "turns.bpf.h"
 #include "vcpu.bpf.h"
 
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {};
@@ -20,6 +21,8 @@ struct vcpu_exits vcpu_exits SEC(".maps");
 const volatile int summing = SUMS_NONE;
 const volatile __u8 highest_bit[256] = HIGHEST_BITS;
 struct cpu_sums cpu_sums SEC(".maps");
+const volatile int turns_wanted = 0;
+struct cpu_turns cpu_turns SEC(".maps");
 const volatile __s64 at_preempt_count = 0;
 const volatile int reads_directly = 0;
 const volatile bool count_is_wide = false;

@@ -3,16 +3,16 @@
  * exit hook exists, because the next mark or the end of the interval ends it.
  */
 #include "trace.bpf.h"
-#include "asker.bpf.h"
+#include "turns.bpf.h"
 
-/* Each level by code of its own: where it is not known when this is compiled, each field of it has
- * to be looked up. */
-static __always_inline void mark_plain(int otherwise, int what, __u64 function)
+/* False on a CPU that is no target. Each level by code of its own: where it is not known when this
+ * is compiled, each field of it has to be looked up. */
+static __always_inline bool mark_plain(int otherwise, int what, __u64 function)
 {
 	struct cpu_state *c = target();
 
 	if (!c)
-		return;
+		return false;
 	switch (level_now(c, otherwise)) {
 	case LEVEL_IRQ:
 		mark(c, LEVEL_IRQ, what, function, mark_time(c, LEVEL_IRQ));
@@ -23,12 +23,14 @@ static __always_inline void mark_plain(int otherwise, int what, __u64 function)
 	default:
 		mark(c, LEVEL_THREAD, what, function, mark_time(c, LEVEL_THREAD));
 	}
+	return true;
 }
 
 SEC("?tp_btf/hrtimer_expire_entry")
 int BPF_PROG(hrtimer_expire_entry, struct hrtimer *timer)
 {
-	mark_plain(LEVEL_IRQ, MARK_HRTIMER, (__u64)timer->function);
+	if (!mark_plain(LEVEL_IRQ, MARK_HRTIMER, (__u64)timer->function))
+		put_call(timer);
 	return 0;
 }
 

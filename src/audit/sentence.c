@@ -185,6 +185,8 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 		sentence_add(out, "this is a guest, most likely its host takes the time");
 	else
 		sentence_add(out, "firmware or hardware");
+	if (s->together && v->suspect.named)
+		sentence_add(out, "; %s", s->together);
 	add_action(out, "; ", finding_of(v, v->cpu[i].number, s), s);
 }
 

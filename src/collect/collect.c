@@ -127,6 +127,9 @@ static bool poll(void *run)
 		window_check(c, i);
 	}
 	read_busy(c);
+	if (c->turns)
+		turns_take(c->turns, session_coincidences(c->session), now_ns(), 0,
+			   &c->view->suspects);
 	if (c->workload && c->workload->partners)
 		window_abandon(c);
 	if (now_ns() - c->steal_read_ns > STEAL_READ_NS) {
@@ -143,10 +146,12 @@ static bool poll(void *run)
 static void end(void *run)
 {
 	struct collect *c = run;
+	uint64_t closed_ns;
 
 	if (!c->began || c->ended)
 		return;
 	c->ended = true;
+	closed_ns = now_ns(); /* the gate is open until later */
 	window_close(c);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
@@ -166,6 +171,9 @@ static void end(void *run)
 		}
 	}
 	read_steal(c);
+	if (c->turns)
+		turns_take(c->turns, session_coincidences(c->session), now_ns(), closed_ns,
+			   &c->view->suspects);
 	live_names_settle(c->names);
 	session_finish(c->session);
 	count_all(c);
@@ -185,6 +193,7 @@ void collect_close(void *run)
 		rings_free(c->target[i].rings);
 		samples_free(c->target[i].samples, c->workload);
 	}
+	turns_free(c->turns);
 	closure_free(c->closure);
 	live_names_free(c->names);
 	session_free(c->session);

@@ -17,6 +17,7 @@
 #include "collect/owners.h"
 #include "collect/programs.h"
 #include "collect/states.h"
+#include "collect/turns.h"
 #include "collect/unpack.h"
 #include "culprit.skel.h"
 #include "sums.skel.h"
@@ -116,14 +117,6 @@ static void find_exits(struct probes *p)
 	memcpy((void *)p->skel->rodata->at_exit, at, sizeof(at));
 }
 
-static void find_irq_vectors(struct probes *p)
-{
-	const struct irq_vectors *v = irq_vectors();
-
-	p->skel->rodata->irqs_are_vectors = v->any;
-	memcpy((void *)p->skel->rodata->vector_of_irq, v->vector, sizeof(v->vector));
-}
-
 /* Gives the programs the memory, by one way or the other. 0, or -1 with errno set. */
 static int use_memory(struct probes *p)
 {
@@ -132,8 +125,11 @@ static int use_memory(struct probes *p)
 
 	p->skel->rodata->states_apart = apart;
 	p->skel->rodata->user_stacks_wanted = p->wanted.user;
+	p->skel->rodata->turns_wanted = p->wanted.turns;
 	return bpf_map__set_autocreate(apart ? here : not_here, false) ||
 			       bpf_map__set_autocreate(p->skel->maps.user_stacks, p->wanted.user) ||
+			       bpf_map__set_autocreate(p->skel->maps.cpu_turns, p->wanted.turns) ||
+			       bpf_map__set_max_entries(p->skel->maps.cpu_turns, turns_cpus()) ||
 			       bpf_map__reuse_fd(apart ? not_here : here, p->states.fd)
 		       ? -1
 		       : 0;
@@ -213,7 +209,8 @@ static int load_for(struct probes *p, const struct kernel *k)
 	choose_programs(p, k);
 	find_context(p, k);
 	find_exits(p);
-	find_irq_vectors(p);
+	p->skel->rodata->irqs_are_vectors = irq_vectors()->any;
+	memcpy((void *)p->skel->rodata->vector_of_irq, irq_vectors()->vector, VECTOR_IRQS);
 	p->skel->rodata->owners_in = owners_hierarchy()->in;
 	p->skel->rodata->owners_hierarchy = owners_hierarchy()->id;
 	err = culprit_bpf__load(p->skel);
@@ -258,9 +255,14 @@ struct probes *probes_new(const struct cpus *targets, const struct cpus *later,
 	return NULL;
 }
 
+void probes_want_turns(struct probes *p)
+{
+	p->wanted.turns = true;
+}
+
 int probes_load(struct probes *p, bool osnoise, enum sleeper sleeper, const struct watched *watched)
 {
-	p->wanted = (struct wanted){osnoise, sleeper, watched, p->wanted.user};
+	p->wanted = (struct wanted){osnoise, sleeper, watched, p->wanted.user, p->wanted.turns};
 	programs_listen(p->why);
 	return load(p);
 }
@@ -394,5 +396,6 @@ int probes_map(const struct probes *p, enum probes_map map)
 	return bpf_map__fd(map == PROBES_GROUPS   ? p->skel->maps.groups_made
 			   : map == PROBES_STACKS ? p->skel->maps.asker_stacks
 			   : map == PROBES_WAITS  ? p->skel->maps.watch_waits
+			   : map == PROBES_TURNS  ? p->skel->maps.cpu_turns
 						  : p->skel->maps.user_stacks);
 }

@@ -36,6 +36,9 @@ enum probes_for { PROBES_FOR_SUMS, PROBES_FOR_RECORDS, PROBES_FOR_USERS };
 struct probes *probes_new(const struct cpus *targets, const struct cpus *later,
 			  enum probes_for what);
 
+/* The switches of the CPUs that are no targets are wanted, too (turns.h); before probes_load(). */
+void probes_want_turns(struct probes *p);
+
 /* Sums have room for so many of the targets that come later. */
 #define LATER_SUMS 8
 
@@ -103,7 +106,7 @@ bool probes_exits(const struct probes *p);
  * int32_t id: addresses, innermost first, 0 behind the last; for mmap, struct wait_set[WAIT_SETS]
  * of the watched threads that wait; and with PROBES_FOR_USERS struct user_stack by uint32_t slot,
  * which is a stack id less USER_FIRST. */
-enum probes_map { PROBES_GROUPS, PROBES_STACKS, PROBES_WAITS, PROBES_USER_STACKS };
+enum probes_map { PROBES_GROUPS, PROBES_STACKS, PROBES_WAITS, PROBES_TURNS, PROBES_USER_STACKS };
 int probes_map(const struct probes *p, enum probes_map map);
 
 /* Times that the kernel skipped a program because it was running already (since 5.12; 0 where the

@@ -13,6 +13,7 @@ struct wanted {
 	enum sleeper sleeper;          /* see probes_load */
 	const struct watched *watched; /* NULL: a sampler */
 	bool user;                     /* user stacks of askers */
+	bool turns;                    /* switches of CPUs that are no targets */
 };
 
 /* The sampler's programs and those that watch threads replace each other. */

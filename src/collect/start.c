@@ -17,6 +17,7 @@
 #include "base/policy.h"
 #include "model/summary.h"
 #include "collect/counter.h"
+#include "turn.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: the kernel still has to tidy up */
 
@@ -214,6 +215,15 @@ static int make_partitions(struct collect *c, const struct collect_options *o)
 	return c->partitions ? 0 : -1;
 }
 
+/* Threads that make the CPUs stop run on another one; those of some others alone tell nothing. */
+static bool wants_turns(const struct collect *c, const struct collect_options *o)
+{
+	const struct cpus *online = &c->view->host.online;
+
+	return o->trace && !o->workload && !o->roams && c->ntargets > 1 &&
+	       cpus_count(online) > c->ntargets && cpus_next(online, TURN_CPUS) < 0;
+}
+
 /* Forks the samplers before anything is loaded, and before there are summaries: they inherit the
  * shared memory, no file descriptor that holds a program, and as little else as can be. */
 static int start_samplers(struct collect *c, const struct collect_options *o)
@@ -236,11 +246,25 @@ static int load_probes(struct collect *c, const struct collect_options *o)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (!(c->target[i].rings = rings_new(c->target[i].state)))
 			return complain("out of memory");
+	if (wants_turns(c, o))
+		probes_want_turns(c->probes);
 	return probes_load(c->probes, o->osnoise, o->workload ? o->workload->sleeper : SLEEPER_NONE,
 			   NULL);
 }
 
-static int attach_probes(struct collect *c)
+/* Behind the opening of the gate. */
+static int open_turns(struct collect *c, const struct collect_options *o)
+{
+	if (!wants_turns(c, o))
+		return 0;
+	c->turns = turns_new(c->probes, &o->targets, now_ns());
+	c->view->suspects.looked = c->turns;
+	c->view->suspects.of_cpus = c->ntargets;
+	return c->turns ? 0
+			: complain("cannot read who runs on the other CPUs: %s", strerror(errno));
+}
+
+static int attach_probes(struct collect *c, const struct collect_options *o)
 {
 	if (!c->probes)
 		return 0;
@@ -248,6 +272,8 @@ static int attach_probes(struct collect *c)
 		return -1;
 	probes_not_observed(c->probes, c->view);
 	probes_gate(c->probes, true);
+	if (open_turns(c, o))
+		return -1;
 	if (!c->workload || c->workload->sleeper != SLEEPER_KERNEL)
 		return 0;
 	return probes_tick(c->probes) || stay_on(&c->view->run.housekeeping) ? -1 : 0;
@@ -281,7 +307,7 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	if (load_probes(c, o) || samplers_await(c, SAMPLER_READY, LEARN_MAX_NS))
 		return -1;
 	samplers_name(c);
-	if (attach_probes(c))
+	if (attach_probes(c, o))
 		return -1;
 	settled = c->probes ? now_ns() + SETTLE_NS : 0;
 	samplers_tell(c, SAMPLER_LEARN);

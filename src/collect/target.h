@@ -16,6 +16,7 @@
 #include "collect/probes.h"
 #include "collect/ring.h"
 #include "collect/sampler.h"
+#include "collect/turns.h"
 #include "model/session.h"
 
 #define LEARN_MAX_NS 10000000000ULL /* wait for samplers to answer */
@@ -80,6 +81,7 @@ struct collect {
 	struct session *session;       /* from learning on */
 	uint64_t steal_read_ns;        /* when the steal clocks were read last */
 	struct live_names *names;      /* NULL without probes */
+	struct turns_reader *turns;    /* NULL: nobody wants them */
 	struct partitions *partitions; /* NULL without SCHED_DEADLINE */
 };
 

@@ -35,6 +35,7 @@ struct outside {
 	enum own_word otherwise;
 	uint32_t ncpus;       /* the view may be cut before this is freed */
 	struct waiting **cpu; /* NULL: none was outside yet */
+	struct coincidences coincidences;
 };
 
 struct outside *outside_new(struct view *view, enum own_word otherwise)
@@ -71,13 +72,16 @@ static struct waiting *of_cpu(struct outside *o, uint32_t index)
 	return o->cpu[index];
 }
 
+/* Some of many CPUs are always away at once by chance. */
+static bool is_simultaneous(const struct outside *o, const struct gap *g)
+{
+	return g->others >= (o->view->ncpus / 4 > 1 ? o->view->ncpus / 4 : 1);
+}
+
 static void decide(struct outside *o, uint32_t index, const struct gap *g, enum own_word verdict)
 {
-	/* Some of many CPUs are always away at once by chance. */
-	uint32_t enough = o->view->ncpus / 4 > 1 ? o->view->ncpus / 4 : 1;
-
 	summary_outside(o->view, index, g->start, g->ns,
-			g->others >= enough ? WORD_SIMULTANEOUS : verdict);
+			is_simultaneous(o, g) ? WORD_SIMULTANEOUS : verdict);
 }
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -116,6 +120,24 @@ static const struct gap *newest_by(const struct waiting *w, uint64_t ns)
 	return low > first ? &w->recent[(low - 1) % RECENT] : NULL;
 }
 
+/* Notes the time of this gap, or that one more CPU stopped then. */
+static void note_coincidence(struct coincidences *all, const struct gap *g)
+{
+	uint64_t oldest = all->n > COINCIDENCES ? all->n - COINCIDENCES : 0;
+
+	for (uint64_t i = all->n; i > oldest; i--) {
+		struct coincidence *x = &all->ring[(i - 1) % COINCIDENCES];
+		const struct gap same = {.start = x->start_ns, .end = x->end_ns};
+
+		if (!coincide(g, &same))
+			continue;
+		if (x->cpus < g->others + 1)
+			x->cpus = g->others + 1;
+		return;
+	}
+	all->ring[all->n++ % COINCIDENCES] = (struct coincidence){g->start, g->end, g->others + 1};
+}
+
 /* Gaps are much longer than the difference allowed, so only one gap of each other CPU can coincide.
  */
 static void find_simultaneous(struct outside *o, uint32_t index, struct gap *g)
@@ -133,6 +155,8 @@ static void find_simultaneous(struct outside *o, uint32_t index, struct gap *g)
 		if (other->place < w->nkept && w->kept[other->place].number == other->number)
 			w->kept[other->place].others++;
 	}
+	if (is_simultaneous(o, g))
+		note_coincidence(&o->coincidences, g);
 }
 
 static bool is_recent(const struct waiting *w, uint32_t i)
@@ -209,6 +233,11 @@ void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns)
 			stolen -= g->ns < stolen ? g->ns : stolen;
 	}
 	w->nkept = 0;
+}
+
+const struct coincidences *outside_coincidences(const struct outside *o)
+{
+	return &o->coincidences;
 }
 
 void outside_finish(struct outside *o)

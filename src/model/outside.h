@@ -19,6 +19,19 @@
 
 struct outside;
 
+/* Times when a quarter of the target CPUs, two at least, stopped and went on together. */
+struct coincidence {
+	uint64_t start_ns, end_ns; /* those of one of them */
+	uint32_t cpus;             /* as far as their gaps have come */
+};
+
+#define COINCIDENCES 64
+
+struct coincidences {
+	struct coincidence ring[COINCIDENCES]; /* the newest of n */
+	uint64_t n;
+};
+
 /* Each decided gap becomes a row of kind outside in `v`, which outlives this. NULL: out of
  * memory. */
 struct outside *outside_new(struct view *v, enum own_word otherwise);
@@ -30,6 +43,9 @@ void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t 
 
 /* Takes a reading of the CPU's steal clock, ns since boot; the first call sets the base. */
 void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns);
+
+/* As of now; valid until outside_free. */
+const struct coincidences *outside_coincidences(const struct outside *o);
 
 /* Decides all remaining gaps. */
 void outside_finish(struct outside *o);

@@ -28,6 +28,7 @@ void redact_free(struct redact *r);
 void redact_head(struct redact *r, struct host *host, struct run *run);
 void redact_lane(struct redact *r, struct cpu *c);
 void redact_spot(struct redact *r, struct spot *s);
+void redact_suspects(struct redact *r, struct suspects *s);
 struct record redact_record(struct redact *r, const struct record *from);
 
 /* The function's name without names that users have chosen: those of their BPF programs. */

@@ -149,6 +149,8 @@ char *report_notes(const struct sources *t, const struct source *s, bool stacks)
 	note_unseen(s, out);
 	if (report_stops(s, stops, sizeof(stops)))
 		fprintf(out, "%s\n", stops);
+	if (s->together)
+		note_name("", s->together, SIZE_MAX, out);
 	if (s->device)
 		note_name("from ", s->device, SIZE_MAX, out);
 	if (s->affinity)

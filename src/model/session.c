@@ -311,6 +311,21 @@ void session_meet(struct session *s)
 	free(all);
 }
 
+/* Lets the rows tell who was there. */
+static void find_suspects(struct view *v)
+{
+	char said[SUSPECTS_SAID];
+	const char *text;
+
+	text = suspects_find(&v->suspects, &v->suspect) ? NULL
+							: suspects_say(v, said, sizeof(said));
+	text = view_text(v, text);
+	for (uint32_t i = 0; i < v->ncpus && text; i++)
+		for (uint32_t k = 0; k < v->cpu[i].sources.count; k++)
+			if (v->cpu[i].sources.row[k]->word == WORD_SIMULTANEOUS)
+				v->cpu[i].sources.row[k]->together = text;
+}
+
 void session_finish(struct session *s)
 {
 	outside_finish(s->outside);
@@ -318,6 +333,7 @@ void session_finish(struct session *s)
 		sources_last(&s->view->cpu[i].sources, SOURCE_OUTSIDE);
 	session_names_finish(s->view, s->kept ? s->asked : s->asked ? &s->names.names : NULL);
 	summary_settle(s->view);
+	find_suspects(s->view);
 }
 
 uint32_t session_waiting(const struct session *s, uint32_t index)
@@ -330,6 +346,11 @@ const struct join_counts *session_counts(const struct session *s, uint32_t index
 	static const struct join_counts none;
 
 	return s->lane[index].join ? join_counts(s->lane[index].join) : &none;
+}
+
+const struct coincidences *session_coincidences(const struct session *s)
+{
+	return outside_coincidences(s->outside);
 }
 
 struct intervals *session_intervals(const struct session *s, uint32_t index)

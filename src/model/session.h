@@ -9,6 +9,7 @@
 #define CULPRIT_SESSION_H
 
 #include "model/join.h"
+#include "model/outside.h"
 #include "model/view.h"
 
 /* Recordings hold these values: never renumber them. */
@@ -116,6 +117,8 @@ uint32_t session_waiting(const struct session *s,
 			 /* number of records that wait for their hiccup: see JOIN_WAIT_MAX */
 			 uint32_t index);
 const struct join_counts *session_counts(const struct session *s, uint32_t index);
+/* When many CPUs stopped at once. */
+const struct coincidences *session_coincidences(const struct session *s);
 struct intervals *session_intervals(const struct session *s, uint32_t index); /* NULL: not wanted */
 
 #endif

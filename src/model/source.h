@@ -84,6 +84,7 @@ struct source {
 	} unseen;
 	const char *affinity;  /* CPUs of an IRQ; belongs to the names; NULL: not known */
 	const char *device;    /* device that sends an IRQ, as the affinity */
+	const char *together;  /* suspects_say(), for WORD_SIMULTANEOUS; the view's; or NULL */
 	uint64_t near_lost_ns; /* net ns in hiccups with missing records */
 	uint64_t missing;      /* for SOURCE_LOST the number of those records */
 	/* Comm of the thread whose memory a TLB shootdown was for, the last time. */

@@ -266,6 +266,7 @@ void view_free(struct view *v)
 	v->cpu = NULL;
 	while (v->nworst)
 		worst_free(&v->worst[--v->nworst]);
+	suspects_free(&v->suspects);
 	free(v->run.not_observed);
 	v->run.not_observed = NULL;
 	v->run.nnot_observed = 0;

@@ -18,6 +18,8 @@
 #include "model/readings.h"
 #include "model/series.h"
 #include "model/shown.h"
+#include "model/suspects.h"
+#include "model/syscall_name.h"
 #include "model/join.h"
 #include "model/lengths.h"
 #include "model/timeline.h"
@@ -245,7 +247,9 @@ struct view {
 	struct cpu_groups groups;    /* CPUs that are alike; empty: nobody looked, or not CPUs */
 	const struct through_found *host_side; /* NULL: no recording of its host was joined */
 	const char *file; /* name of its recording, as given; any bytes; NULL: none, or not known */
-	bool advised;     /* true: its sources have been looked up in the cause book */
+	struct suspects suspects; /* threads elsewhere when many CPUs stopped */
+	struct suspect suspect;   /* one of these, or none */
+	bool advised;             /* true: its sources have been looked up in the cause book */
 	/* True: hiccups are added to timelines and lengths, too. */
 	bool drawn;
 };
@@ -303,6 +307,14 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 
 /* Name of a watched thread, which may no longer be the lane's; "": not known. Returns buf. */
 char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME]);
+
+/* Writes when many CPUs stopped at once, and who was there, without an end: "when 3 of 3 CPUs
+ * stopped together, every 333 ms (320 ms to 350 ms), powerd [412] ran on ..."; raw bytes. NULL:
+ * they did not, or nobody looked. Else buf. */
+#define SUSPECTS_SAID 320
+const char *suspects_say(const struct view *v, char *buf, size_t len);
+/* Writes the name of the system call in which the suspect was; false: it has none. */
+bool suspect_call(const struct view *v, char name[SYSCALL_NAME]);
 
 /* Says in run.incomplete which CPUs' windows ended before the others', and why; or else which were
  * offline meanwhile; or else what run.cut_short says. Gaps of a damaged recording stay. */

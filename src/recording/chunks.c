@@ -220,7 +220,7 @@ static bool is_known(uint32_t type)
 {
 	return type == CHUNK_HEAD_TYPE || type == CHUNK_RUN || type == CHUNK_FACT ||
 	       type == CHUNK_EVENTS || type == CHUNK_TAIL || type == CHUNK_COURSE ||
-	       type == CHUNK_END;
+	       type == CHUNK_STOPS || type == CHUNK_END;
 }
 
 /* The head at this place; false: there is no whole one. */

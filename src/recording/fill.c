@@ -6,6 +6,7 @@
 #include "recording/fields.h"
 #include "recording/format.h"
 #include "recording/reader.h"
+#include "recording/together.h"
 
 /* ---- chunks ---- */
 
@@ -33,6 +34,26 @@ static void take_courses(struct recording *r, struct reading *in)
 		reader_refuse(r, "it has values that were not measured");
 }
 
+static void take_stops(struct recording *r, struct reading *in)
+{
+	struct suspects *s = &r->view->suspects;
+	uint64_t started = r->view->run.started_ns;
+
+	if (!r->tail || s->looked)
+		return;
+	get_suspects(in, s);
+	if (in->bad) {
+		suspects_free(s);
+		reader_refuse(r, "who ran when CPUs stopped means nothing");
+		return;
+	}
+	if (r->part.redact)
+		redact_suspects(r->part.redact, s);
+	if (r->part.from_ns || r->part.to_ns)
+		suspects_cut(s, started + r->part.from_ns,
+			     r->part.to_ns ? started + r->part.to_ns : UINT64_MAX);
+}
+
 void reader_take_chunk(struct recording *r)
 {
 	struct reading in = {r->chunks.payload, r->chunks.payload + r->chunks.len, false};
@@ -51,6 +72,9 @@ void reader_take_chunk(struct recording *r)
 		break;
 	case CHUNK_COURSE:
 		take_courses(r, &in);
+		break;
+	case CHUNK_STOPS:
+		take_stops(r, &in);
 		break;
 	case CHUNK_END:
 		r->end = r->over = true;

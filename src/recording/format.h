@@ -17,6 +17,7 @@
  *   TAIL    run, host and each CPU's counters at the end; without it the recording was cut off
  *   CRSE    behind the tail, for each CPU that ran a workload: how its values went over time
  *           (course.h)
+ *   STOP    behind the tail: when many CPUs stopped at once, and who ran elsewhere (together.h)
  *   END     nothing: the file is whole
  *
  * A reader skips unknown types. Minor versions add chunk types, and fields at the end of sections;
@@ -53,6 +54,7 @@ enum chunk_type {
 	CHUNK_INDEX = LETTERS('I', 'N', 'D', 'X'),
 	CHUNK_TAIL = LETTERS('T', 'A', 'I', 'L'),
 	CHUNK_COURSE = LETTERS('C', 'R', 'S', 'E'),
+	CHUNK_STOPS = LETTERS('S', 'T', 'O', 'P'),
 	CHUNK_END = LETTERS('E', 'N', 'D', ' '),
 };
 

@@ -22,6 +22,7 @@
 #include "recording/index.h"
 #include "recording/queue.h"
 #include "recording/seen.h"
+#include "recording/together.h"
 
 #define EVENTS_BYTES (192 << 10)         /* cuts a chunk of events at this size */
 #define EVENTS_NS    NSEC_PER_SEC        /* cuts a chunk of events at this age */
@@ -294,8 +295,19 @@ static void push_ended(struct recorder *r, const struct view *v)
 	push_patiently(r, CHUNK_FACT, &b);
 }
 
-/* Writes the courses of each CPU that has some. */
-static void push_courses(struct recorder *r, const struct view *v)
+/* Writes who ran when many CPUs stopped, with the names as the events have them. */
+static void push_stops(struct recorder *r, const struct view *v)
+{
+	struct bytes b = {0};
+
+	if (!v->suspects.nrows)
+		return;
+	put_suspects(&b, &v->suspects, r->hide.redact);
+	push_patiently(r, CHUNK_STOPS, &b);
+}
+
+/* Writes the courses of each CPU that has some, and what else is behind the tail. */
+static void push_behind(struct recorder *r, const struct view *v)
 {
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		struct bytes b = {0};
@@ -306,6 +318,7 @@ static void push_courses(struct recorder *r, const struct view *v)
 		put_courses(&b, &v->cpu[i]);
 		push_patiently(r, CHUNK_COURSE, &b);
 	}
+	push_stops(r, v);
 }
 
 int recorder_tail(struct recorder *r, const struct view *v)
@@ -325,7 +338,7 @@ int recorder_tail(struct recorder *r, const struct view *v)
 		put_cpu(&b, &v->cpu[i], i ? 0 : v->run.recursion_misses);
 	r->ended = push_patiently(r, CHUNK_TAIL, &b);
 	if (r->ended)
-		push_courses(r, v);
+		push_behind(r, v);
 	r->ended = r->ended && push_patiently(r, CHUNK_END, &end);
 	return r->ended ? 0 : -1;
 }

@@ -3,6 +3,7 @@
  * raises it. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/json.h"
 #include "model/through.h"
 #include "render/audit.h"
@@ -144,6 +145,57 @@ static void write_host_side(struct json *j, const char *name, const struct view 
 	json_end(j);
 }
 
+static void write_suspect(struct json *j, const struct view *v)
+{
+	const struct suspect *x = &v->suspect;
+	const struct suspect_thread *t = &v->suspects.thread[x->who];
+	char comm[sizeof(t->comm) + 1] = "", call[SYSCALL_NAME];
+
+	memcpy(comm, t->comm, sizeof(t->comm));
+	json_object(j, "suspect");
+	if (x->several)
+		json_null(j, "pid");
+	else
+		json_u64(j, "pid", t->tid);
+	json_string(j, "comm", comm);
+	json_bool(j, "kernel_thread", t->kernel_thread);
+	if (x->cpu == UINT32_MAX)
+		json_null(j, "cpu");
+	else
+		json_u64(j, "cpu", x->cpu);
+	json_u64(j, "there", x->there);
+	json_double(j, "elsewhere_percent", 100 * x->elsewhere, 3);
+	json_double(j, "chance", x->chance, 12);
+	json_u64(j, "as_good", x->as_good);
+	json_string(j, "syscall", suspect_call(v, call) ? call : NULL);
+	json_u64(j, "syscall_there", x->call_there);
+	json_u64(j, "syscall_known", x->call_known);
+	json_end(j);
+}
+
+/* Writes when many CPUs stopped at once, and who was there. */
+static void write_simultaneous(struct json *j, const struct view *v)
+{
+	const struct suspects *s = &v->suspects;
+	struct stop_period p;
+
+	json_object(j, "simultaneous");
+	json_u64(j, "stops", s->stops);
+	json_u64(j, "judged", v->suspect.of);
+	json_u64(j, "cpus", suspects_cpus(s));
+	json_u64(j, "of_cpus", s->of_cpus);
+	if (!suspects_period(s, &p) && p.median_ns) {
+		json_u64(j, "every_ns", p.median_ns);
+		json_u64(j, "every_p25_ns", p.low_ns);
+		json_u64(j, "every_p75_ns", p.high_ns);
+	}
+	if (v->suspect.named)
+		write_suspect(j, v);
+	else
+		json_null(j, "suspect");
+	json_end(j);
+}
+
 static int write_report(struct json *j, const struct view *v)
 {
 	int err = 0;
@@ -162,6 +214,8 @@ static int write_report(struct json *j, const struct view *v)
 		json_end(j);
 	}
 	json_string(j, "verdict", view_verdict(v));
+	if (v->suspects.nrows)
+		write_simultaneous(j, v);
 	json_array(j, "cpus");
 	for (uint32_t i = 0; i < v->ncpus && !err; i++)
 		err = render_json_cpu(j, v, i);

@@ -8,6 +8,7 @@
  *   threads   who preempts, who asked, from where; RT throttling, faults
  *   guest     time outside the kernel, with a steal clock
  *   two       CPUs that stop together, counters that do not close, an early end
+ *   together  CPUs that stop together again and again, while one thread runs elsewhere
  *   rt        PREEMPT_RT, and hostile names everywhere
  *   untraced  --no-trace
  *   sleep     a workload: windows instead of hiccups
@@ -402,6 +403,44 @@ static void two(struct scene *s, const char *path)
 	s->view.run.recursion_misses = 1;
 	s->view.cpu[1].ended = "the CPU went offline";
 	s->view.cpu[1].observed_ns = 800 * MS;
+}
+
+static struct presence elsewhere(uint32_t tid, const char *comm, uint64_t from, uint64_t to)
+{
+	struct presence p = {.start_ns = from, .end_ns = to, .tid = tid};
+
+	strncpy(p.comm, comm, sizeof(p.comm));
+	return p;
+}
+
+/* The thread's name holds what means something in some format. */
+static void together(struct scene *s, const char *path)
+{
+	struct suspects *all = &s->view.suspects;
+
+	scene_init(s, "gpu-2", cpus13, 2);
+	strcpy(s->view.host.arch, "x86_64");
+	all->looked = true;
+	all->of_cpus = 2;
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 24; i++) {
+		uint64_t at = 30 * MS * i + 1 * MS + i % 5 * 40 * US;
+		uint64_t start = s->view.run.started_ns + at;
+		struct stop stop = {start, start + 200 * US, i ? 30 * MS : 0, .cpus = 2};
+		struct presence p[] = {
+			elsewhere(412, "po|<b>`\033w\n", start - 30 * US, start + 240 * US),
+			elsewhere(97, "sshd", start + 1 * MS, start + 2 * MS),
+		};
+
+		for (uint32_t cpu = 0; cpu < 2; cpu++) {
+			scene_gap(s, cpu, at);
+			scene_end(s, 200 * US);
+		}
+		p[0].call = i % 3 ? 0 : 2 + 16;
+		p[0].call_ns = start + 200 * US;
+		suspects_cell(&stop);
+		suspects_add(all, &stop, p, i == 7 ? 0 : 2);
+	}
 }
 
 #define HOSTILE 24 /* number of hostile names, the first ones */
@@ -891,25 +930,16 @@ static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
 } recordings[] = {
-	{"quiet", quiet},
-	{"ticking", ticking},
-	{"irq", busy_irq},
-	{"threads", threads},
-	{"guest", guest},
-	{"short", shorts},
-	{"stopped", stopped},
-	{"two", two},
-	{"rt", rt},
-	{"untraced", untraced},
-	{"sleep", sleeping},
-	{"askers", askers},
-	{"crowd", crowd},
-	{"watch", watched},
-	{"four", four},
-	{"vm.guest", pair_guest},
-	{"vm.guests", pair_guests},
-	{"vm.host", pair_host},
-	{"vm.exits", vcpus},
+	{"quiet", quiet},         {"ticking", ticking},
+	{"irq", busy_irq},        {"threads", threads},
+	{"guest", guest},         {"short", shorts},
+	{"stopped", stopped},     {"two", two},
+	{"together", together},   {"rt", rt},
+	{"untraced", untraced},   {"sleep", sleeping},
+	{"askers", askers},       {"crowd", crowd},
+	{"watch", watched},       {"four", four},
+	{"vm.guest", pair_guest}, {"vm.guests", pair_guests},
+	{"vm.host", pair_host},   {"vm.exits", vcpus},
 };
 
 int main(int argc, char **argv)
