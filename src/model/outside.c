@@ -34,7 +34,7 @@ struct outside {
 	struct view *view;
 	enum own_word otherwise;
 	uint32_t ncpus;       /* the view may be cut before this is freed */
-	struct waiting **cpu; /* NULL: none was outside yet */
+	struct waiting **cpu; /* NULL: no long gap yet, and no steal clock */
 	struct coincidences coincidences;
 };
 
@@ -180,10 +180,11 @@ void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t 
 		 uint64_t outside_ns)
 {
 	struct gap g = {.start = start_ns, .end = end_ns, .ns = outside_ns};
-	struct waiting *w = of_cpu(o, index);
+	/* Else it is mostly something else: no evidence of what stopped several CPUs. */
+	bool tells = outside_ns >= LONG_NS && outside_ns * 2 >= end_ns - start_ns;
+	struct waiting *w = tells ? of_cpu(o, index) : NULL;
 
-	/* A hiccup that is mostly something else: no evidence of what stopped several CPUs. */
-	if (!w || outside_ns < LONG_NS || outside_ns * 2 < end_ns - start_ns) {
+	if (!w) {
 		decide(o, index, &g, o->otherwise);
 		return;
 	}
