@@ -11,6 +11,7 @@
 #   STATIC=1            one static file, that runs where there is no library
 #   ZSTD=               without libzstd, where it is installed
 #   MICROHTTPD=         without --listen, though libmicrohttpd is there; so is STATIC=1
+#   SODIUM=             without --host-listen and --to, though libsodium is there
 #   LIBIBERTY=  LIBDW=  user stacks without the readable names of C++ and Rust, or without lines
 #   DESTDIR= PREFIX=/usr/local   for install
 
@@ -49,7 +50,8 @@ all: $(O)/culprit $(O)/poke
 # ---- what the machine needs ----
 # Debian packages; tools/setup installs missing ones (as root), and says so where it cannot.
 PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev libzstd-dev \
-	libmicrohttpd-dev libiberty-dev libdw-dev pkg-config libprotobuf-c-dev protobuf-c-compiler
+	libmicrohttpd-dev libsodium-dev libiberty-dev libdw-dev pkg-config libprotobuf-c-dev \
+	protobuf-c-compiler
 CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 python3-jsonschema tmux perl groff-base \
 	clang-format
 
@@ -196,7 +198,7 @@ ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 $(OPTIMIZE) -g $(WARN) $(HARDEN) $(SANFLAG
 	-D_GNU_SOURCE \
 	-DCULPRIT_VERSION='"$(VERSION)"' $(if $(ZSTD),-DCULPRIT_ZSTD) \
 	$(if $(MICROHTTPD),-DCULPRIT_LISTEN) $(if $(LIBIBERTY),-DCULPRIT_LIBIBERTY) \
-	$(if $(LIBDW),-DCULPRIT_LIBDW) \
+	$(if $(LIBDW),-DCULPRIT_LIBDW) $(if $(SODIUM),-DCULPRIT_SODIUM) \
 	-Isrc -Ibpf -I$(O) $(CPPFLAGS) $(CFLAGS)
 LIBBPF	= $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libbpf libelf zlib) $(LIBPURE)
 
@@ -220,6 +222,10 @@ POKE_SRC := $(filter-out tools/poke_program.c,$(wildcard tools/poke*.c))
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c $(POKE_SRC)
 MADE_SRC := $(O)/causes.c $(O)/topics.c $(O)/html_css.c $(O)/schemas.c $(O)/perfetto.pb-c.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
+# Seals what goes from a host to its guest. As protobuf-c a user need not have it.
+SODIUM	?= $(and $(wildcard $(SYSROOT)/usr/include/sodium.h),$(wildcard \
+	$(foreach dir,lib/$(TRIPLET) lib64 lib,$(SYSROOT)/usr/$(dir)/libsodium.a)))
+LIBSODIUM ?= -l:libsodium.a
 # A user who copies the binary need not have protobuf-c; distributions give -lprotobuf-c.
 PROTOBUF_C ?= -l:libprotobuf-c.a
 # riscv has no atomic instructions for bytes, and the users of a binary no libatomic.
@@ -299,7 +305,8 @@ WRAP	:= $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray strd
 
 $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a $(PARTS_FILE)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $(filter %.o %.a,$^) $(LIBBPF)
+	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $(filter %.o %.a,$^) $(LIBBPF) \
+		$(if $(SODIUM),$(LIBSODIUM))
 
 # The code that makes reports; it links without libbpf.
 $(O)/libpure.a: $(PURE_OBJ) $(PARTS_FILE)
@@ -576,7 +583,8 @@ $(O)/tests/bench/bench.o: $(O)/bench.skel.h
 BENCH_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 $(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.a $(PARTS_FILE)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $(filter %.o %.a,$^) $(LIBBPF)
+	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $(filter %.o %.a,$^) $(LIBBPF) \
+		$(if $(SODIUM),$(LIBSODIUM))
 
 # Noise of one kind, and how long it takes.
 $(O)/noise: tests/vm/noise.c

@@ -14,6 +14,7 @@
 struct side {
 	struct through *through;
 	const char *path;
+	const char *name; /* in messages; NULL: the path */
 	struct view view; /* on the second way */
 	struct recording *recording;
 	bool over; /* all of it has been read */
@@ -23,6 +24,7 @@ struct joined {
 	struct side side[JOINED_HOSTS];
 	uint32_t n;
 	struct cpus cpus; /* those of the guest's that are wanted; empty: all */
+	const char *name; /* the guest's in messages; NULL: its path */
 	struct redact *redact;
 	struct divider divider;
 };
@@ -87,14 +89,14 @@ static int match(struct joined *j, struct side *s, const char *guest)
 {
 	struct view *g = calloc(1, sizeof(*g)), *h = calloc(1, sizeof(*h));
 	/* The join sees these CPUs of the guest, and all threads of the host. */
-	const struct part wanted = {.cpus = j->cpus}, all = {.redact = NULL};
+	const struct part wanted = {.cpus = j->cpus, .name = j->name}, all = {.name = s->name};
 	int err = -1;
 
 	if (!g || !h)
 		complain("out of memory");
 	else if (!read_gaps(s->through, s->path, &all, h, through_host) &&
 		 !read_gaps(s->through, guest, &wanted, g, through_guest) &&
-		 !check(guest, g, s->path, h)) {
+		 !check(j->name ? j->name : guest, g, s->name ? s->name : s->path, h)) {
 		err = through_match(s->through, g, h);
 		if (err)
 			complain("out of memory");
@@ -108,12 +110,14 @@ static int match(struct joined *j, struct side *s, const char *guest)
 	return err;
 }
 
-static int open_side(struct joined *j, struct side *s, const char *guest, const char *path)
+static int open_side(struct joined *j, struct side *s, const char *guest, const char *path,
+		     const char *name)
 {
 	if (!strcmp(guest, "-") || !strcmp(path, "-"))
 		return complain("--host reads all recordings twice, so none can be standard input: "
 				"give it files");
 	s->path = path;
+	s->name = name;
 	s->through = through_new();
 	return s->through ? match(j, s, guest) : complain("out of memory");
 }
@@ -144,8 +148,9 @@ struct joined *joined_open(const char *guest, const struct hosts_given *hosts,
 	}
 	j->cpus = part->cpus;
 	j->redact = part->redact;
+	j->name = part->name;
 	for (; j->n < JOINED_HOSTS && hosts->path[j->n]; j->n++)
-		if (open_side(j, &j->side[j->n], guest, hosts->path[j->n])) {
+		if (open_side(j, &j->side[j->n], guest, hosts->path[j->n], hosts->name)) {
 			j->n++;
 			joined_close(j);
 			return NULL;
@@ -194,13 +199,14 @@ static struct account *divide(void *ctx, uint32_t index, const struct account *a
 int joined_begin(struct joined *j, struct part *part, struct view *guest)
 {
 	/* All recordings have one set of redacted names, and are read by turns. */
-	const struct part whole = {.redact = j->redact, .threads = 1, .spans = part->spans};
+	struct part whole = {.redact = j->redact, .threads = 1, .spans = part->spans};
 
 	for (uint32_t i = 0; i < j->n; i++) {
 		struct side *s = &j->side[i];
 
 		if (i && !fits(s))
 			break;
+		whole.name = s->name;
 		s->recording = recording_open(s->path, &whole, &s->view);
 		if (!s->recording)
 			return -1;

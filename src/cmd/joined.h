@@ -11,6 +11,7 @@
 
 struct hosts_given {
 	const char *path[JOINED_HOSTS]; /* those of --host; NULL behind the last */
+	const char *name;               /* the only one's in messages; NULL: its path */
 };
 
 /* Setter of an option that adds one to a struct hosts_given. */

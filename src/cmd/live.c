@@ -261,6 +261,14 @@ static void redact(struct live *l, struct recorder *recorder)
 		recorder_redact(recorder, l->redact);
 }
 
+static struct recorder *open_recorder(const struct live *l)
+{
+	const struct cpus *cpus = &l->measure->housekeeping;
+
+	return l->record_fd > 0 ? recorder_open_to(l->record_fd, l->record_to, l->record_most, cpus)
+				: recorder_open(l->record_to, l->force, cpus);
+}
+
 int live_run(struct live *l)
 {
 	struct engine_hooks hooks = {.ctx = l, .stop = &measure_stop};
@@ -283,7 +291,7 @@ int live_run(struct live *l)
 		hooks.tap = flight_tap(l->flight);
 		hooks.hear = hear;
 	} else if (l->record_to) {
-		recorder = recorder_open(l->record_to, l->force, &l->measure->housekeeping);
+		recorder = open_recorder(l);
 		if (!recorder)
 			return EXIT_ERROR;
 		hooks.tap = recorder_tap(recorder);

@@ -22,6 +22,10 @@ struct live {
 	bool spans;            /* record spans whatever the output needs */
 	struct limits *limits; /* NULL: none */
 	const char *record_to; /* path of a recording; NULL: none */
+	/* Used, where not 0, in place of a new file, and closed; record_to is for messages then. It
+	 * takes at most so many bytes; 0: any. */
+	int record_fd;
+	uint64_t record_most;
 	bool force;            /* overwrite it */
 	struct redact *redact; /* replaces names in the recording; NULL: it tells all */
 	/* Capabilities that the command still needs when the window is open, beside those of the

@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/hosted.h"
 #include "cmd/limits.h"
 #include "cmd/live.h"
 #include "cmd/newfile.h"
@@ -26,6 +27,7 @@ struct options {
 	struct styled styled;
 	const char *hiccups, *record;
 	struct textfile_options textfile;
+	struct hosted_options hosted;
 	bool force;
 	struct limits limits;
 };
@@ -47,6 +49,7 @@ static const struct opt run_opts[] = {
 	{.include = style_opts, .offset = FIELD(styled)},
 	{.include = textfile_opts, .offset = FIELD(textfile)},
 	{0, "interval", "TIME", .alias = "textfile-interval"},
+	{.include = hosted_opts, .offset = FIELD(hosted)},
 	{.include = limits_opts, .offset = FIELD(limits)},
 	{.include = limits_stop_on_opts,
 	 .offset = FIELD(limits),
@@ -84,6 +87,7 @@ struct run_state {
 	int lines_error; /* errno of the first write of these that failed */
 	bool failed;     /* --style or --raw cannot go on */
 	struct textfile *textfile;
+	struct hosted *hosted; /* makes the report; NULL: we do */
 };
 
 static int begin(void *ctx)
@@ -183,6 +187,10 @@ static int end(void *ctx)
 
 	if (s->textfile)
 		write_textfile(s, false);
+	if (s->hosted) {
+		hosted_ended(s->hosted);
+		return EXIT_OK;
+	}
 	if (style_end(&s->o->styled, s->view, s->o->output.file) || s->failed ||
 	    style_json(&s->o->styled, s->view, &s->o->limits))
 		return EXIT_ERROR;
@@ -226,7 +234,17 @@ static int run(struct options *o, struct view *v)
 		live.hiccup = take_hiccup;
 	if (state.textfile)
 		live.snapshot = snapshot;
+	if (o->hosted.listen.text) {
+		state.hosted = hosted_open(&o->hosted, &live);
+		if (!state.hosted)
+			return EXIT_ERROR;
+		live.output = NULL;
+		hosted_await(state.hosted);
+	}
 	code = live_run(&live);
+	if (state.hosted)
+		code = hosted_report(state.hosted, &o->output, o->measure.by, code);
+	hosted_close(state.hosted);
 	if (textfile_close(state.textfile))
 		code = EXIT_ERROR;
 	return close_lines(&state, code);

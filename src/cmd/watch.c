@@ -10,6 +10,8 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/hosted.h"
+#include "cmd/sender.h"
 #include "cmd/textfile.h"
 #include "cmd/watch_threads.h"
 #include "cmd/workload_command.h"
@@ -25,6 +27,8 @@ struct options {
 	struct watched threads;
 	struct flight_options last;
 	struct textfile_options textfile;
+	struct channel_address to;
+	const char *token;
 	struct cpus later; /* may come online meanwhile, and are watched then */
 	bool sums;
 };
@@ -68,6 +72,13 @@ static const struct opt watch_opts[] = {
 	{.include = output_opts, .offset = FIELD(command.output)},
 	OUTPUT_BY(FIELD(command.measure.by)),
 	{.include = workload_record_opts, .offset = FIELD(command)},
+	{0, "to", "ADDRESS",
+	 "send the recording to culprit run in the guest whose virtual CPUs these are, where that "
+	 "listens: vsock:CID:PORT, tcp:PORT (127.0.0.1) or tcp:ADDRESS:PORT; without -d it ends "
+	 "with that run (culprit help reading)",
+	 FIELD(to), channel_set_to, .needs = "token", .excludes = "record,last,sums",
+	 .why = "sends each event as it is recorded, to one who has the secret"},
+	OPT_TOKEN(FIELD(token), "to"),
 	{.include = limits_opts, .offset = FIELD(command.limits)},
 	{.include = limits_stop_on_opts,
 	 .offset = FIELD(command.limits),
@@ -190,7 +201,16 @@ struct watch_state {
 	struct options *o;
 	struct view *view;
 	struct textfile *textfile;
+	struct sender *sender;
 };
+
+/* False: the guest has enough. */
+static bool step(void *ctx)
+{
+	const struct watch_state *s = ctx;
+
+	return !s->sender || !sender_over(s->sender);
+}
 
 static void write_textfile(struct watch_state *s, bool running)
 {
@@ -212,6 +232,23 @@ static int end(void *ctx)
 	if (s->textfile)
 		write_textfile(s, false);
 	return live_report(&s->o->command.output, s->view);
+}
+
+/* 0, or -1 with the reason said. */
+static int send_to(const struct options *o, struct watch_state *s, struct live *live)
+{
+	struct token token;
+
+	if (!o->to.text)
+		return 0;
+	if (channel_token(o->token, &token))
+		return -1;
+	s->sender = sender_open(&o->to, &token, &o->command.measure.housekeeping);
+	if (!s->sender)
+		return -1;
+	live->record_to = o->to.text;
+	live->record_fd = sender_file(s->sender);
+	return 0;
 }
 
 /* Returns the exit code. */
@@ -245,6 +282,7 @@ static int run(struct options *o, struct view *v)
 			    .every_ns = textfile_every(&o->textfile),
 			    .snapshot = textfile_wanted(&o->textfile) ? snapshot : NULL,
 			    .ctx = &state,
+			    .step = step,
 			    .end = end};
 	int code;
 
@@ -253,7 +291,10 @@ static int run(struct options *o, struct view *v)
 	    !(state.textfile = textfile_open(&o->textfile, false, output_label(&o->command.output),
 					     &c->measure.housekeeping)))
 		return EXIT_ERROR;
-	code = live_run(&live);
+	code = send_to(o, &state, &live) ? EXIT_ERROR : live_run(&live);
+	if (state.sender && sender_finish(state.sender))
+		code = EXIT_ERROR;
+	sender_close(state.sender);
 	return textfile_close(state.textfile) ? EXIT_ERROR : code;
 }
 
@@ -265,7 +306,9 @@ int cmd_watch(int argc, char **argv)
 
 	measure_init(&o.command.measure);
 	o.command.measure.no_audit = true;
+	o.command.measure.duration_ns = 0;
 	code = opt_parse(&watch_usage, argc, argv, &o, &operands);
+	measure_end(&o.command.measure, o.to.text);
 	if (code || !v) {
 		free(v);
 		return code > 0 ? EXIT_OK : EXIT_ERROR;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -263,8 +264,9 @@ static void confine(struct queue *q, int fd)
 	confine_calls(calls, forbidden);
 }
 
-pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
+pid_t queue_writer(struct queue *q, int fd, uint64_t most, const struct cpus *cpus)
 {
+	const struct rlimit limit = {most, most};
 	pid_t parent = getpid(), pid = fork();
 	struct writer w = {.q = q, .fd = fd};
 	int error;
@@ -279,6 +281,8 @@ pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* the write fails, and says so */
 	cpus_run_on(cpus);        /* culprit's process reports a failure */
+	if (most)
+		setrlimit(RLIMIT_FSIZE, &limit);
 	confine(q, fd);
 	w.raw = malloc(CHUNK_MAX);
 	w.stored = malloc(pack_room(CHUNK_MAX));

@@ -17,9 +17,9 @@ struct queue *queue_new(void); /* NULL: out of memory */
 void queue_free(struct queue *q);
 
 /* Forks the process that takes chunks and writes the file, until the chunk CHUNK_END, queue_leave,
- * an error, or the end of the calling process. It runs on these CPUs and owns fd. Returns its pid,
- * or -errno. */
-pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus);
+ * an error, or the end of the calling process. It runs on these CPUs and owns fd, into which a
+ * file takes at most so many bytes; 0: any. Returns its pid, or -errno. */
+pid_t queue_writer(struct queue *q, int fd, uint64_t most, const struct cpus *cpus);
 
 bool queue_push(struct queue *q, uint32_t type, const void *payload,
 		size_t len);            /* false: the queue is full */

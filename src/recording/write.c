@@ -5,14 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/now.h"
 #include "base/say.h"
-#include "base/units.h"
 #include "recording/codec.h"
 #include "recording/course.h"
 #include "recording/create.h"
@@ -41,8 +38,8 @@ struct recorder {
 	uint64_t cut_ns;           /* time of the last cut */
 	uint64_t hiccups, records; /* in the chunk in hand */
 	struct recorder_stats stats;
-	bool headed, failed;
-	bool ended; /* tail and end are on the way */
+	bool headed, failed, made; /* made: the file is ours, and goes if nothing is in it */
+	bool ended;                /* tail and end are on the way */
 };
 
 /* ---- chunks ---- */
@@ -129,31 +126,36 @@ static bool push_patiently(struct recorder *r, uint32_t type, struct bytes *b)
 
 /* ---- the recorder ---- */
 
-struct recorder *recorder_open(const char *path, bool force, const struct cpus *housekeeping)
+struct recorder *recorder_open_to(int fd, const char *name, uint64_t most,
+				  const struct cpus *housekeeping)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
-	int fd = create_recording(path, force);
 
-	if (fd < 0) {
-		free(r);
-		return NULL;
-	}
 	if (r) {
 		r->tap = (struct tap){r, on_event};
-		r->path = strdup(path);
+		r->path = strdup(name);
 		r->seen = calloc(1, sizeof(*r->seen));
 		r->queue = queue_new();
 	}
 	if (!r || !r->path || !r->seen || !r->queue || hide_init_random(&r->hide) ||
-	    (r->pid = queue_writer(r->queue, fd, housekeeping)) < 0) {
-		complain("recording to %s: not enough memory", path);
-		close(fd);
+	    (r->pid = queue_writer(r->queue, fd, most, housekeeping)) < 0) {
+		complain("recording to %s: not enough memory", name);
 		if (r)
 			r->pid = 0;
 		recorder_close(r);
-		return NULL;
+		r = NULL;
 	}
 	close(fd);
+	return r;
+}
+
+struct recorder *recorder_open(const char *path, bool force, const struct cpus *housekeeping)
+{
+	int fd = create_recording(path, force);
+	struct recorder *r = fd < 0 ? NULL : recorder_open_to(fd, path, 0, housekeeping);
+
+	if (r)
+		r->made = true;
 	return r;
 }
 
@@ -203,18 +205,16 @@ void recorder_begun(struct recorder *r, const struct view *v)
 /* Asks the file how much there is, because everything in the queue is lost with the rest. */
 static int stop_here(struct recorder *r, int error)
 {
-	const char *why =
-		error == ECHILD ? "the process that writes it was killed" : strerror(error);
 	uint64_t bytes = recorder_stats(r).stored_bytes;
 	int call = queue_forbidden(r->queue);
-	char forbidden[96];
+	char why[96];
 
-	if (call >= 0) {
-		snprintf(forbidden, sizeof(forbidden),
+	snprintf(why, sizeof(why), "%s",
+		 error == ECHILD ? "the process that writes it was killed" : strerror(error));
+	if (call >= 0)
+		snprintf(why, sizeof(why),
 			 "the process that writes it made a system call that it does not need: %d",
 			 call);
-		why = forbidden;
-	}
 	r->failed = true;
 	if (bytes <= FILE_HEAD)
 		return complain("recording to %s stops here: %s; nothing of it can be read",
@@ -289,10 +289,10 @@ static void push_ended(struct recorder *r, const struct view *v)
 	const struct fact *x = facts_find(&v->facts, FACT_ENDED);
 	struct bytes b = {0};
 
-	if (!x)
-		return;
-	put_facts(&b, &(struct facts){.row = (struct fact *)x, .count = 1}, 0);
-	push_patiently(r, CHUNK_FACT, &b);
+	if (x) {
+		put_facts(&b, &(struct facts){.row = (struct fact *)x, .count = 1}, 0);
+		push_patiently(r, CHUNK_FACT, &b);
+	}
 }
 
 /* Writes who ran when many CPUs stopped, with the names as the events have them. */
@@ -300,10 +300,10 @@ static void push_stops(struct recorder *r, const struct view *v)
 {
 	struct bytes b = {0};
 
-	if (!v->suspects.nrows)
-		return;
-	put_suspects(&b, &v->suspects, r->hide.redact);
-	push_patiently(r, CHUNK_STOPS, &b);
+	if (v->suspects.nrows) {
+		put_suspects(&b, &v->suspects, r->hide.redact);
+		push_patiently(r, CHUNK_STOPS, &b);
+	}
 }
 
 /* Writes the courses of each CPU that has some, and what else is behind the tail. */
@@ -380,7 +380,7 @@ void recorder_close(struct recorder *r)
 		if (await_writer(r) && r->pid > 0)
 			waitpid(r->pid, NULL, 0);
 	}
-	if (r->path && !r->headed)
+	if (r->made && !r->headed)
 		unlink(r->path);
 	encoder_free(r->encoder);
 	index_free(&r->chunk);

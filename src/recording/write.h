@@ -33,6 +33,11 @@ struct recorder_stats {
 /* force: overwrites an existing file. NULL with the reason said. */
 struct recorder *recorder_open(const char *path, bool force, const struct cpus *housekeeping);
 
+/* The same into what is open, a pipe or a file without a name, which it takes over; `name` is for
+ * messages. most: bytes that a file may have, 0: any. */
+struct recorder *recorder_open_to(int fd, const char *name, uint64_t most,
+				  const struct cpus *housekeeping);
+
 /* From here on events are recorded with the names of this, which outlives the recorder; what else
  * is to be redacted is so in the view already. */
 void recorder_redact(struct recorder *r, struct redact *redact);

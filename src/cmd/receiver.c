@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/receiver.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/now.h"
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/guard.h"
+#include "recording/format.h"
+
+#define HANDSHAKE_NS (3 * NSEC_PER_SEC)  /* of a connection, before it has shown the token */
+#define SILENCE_NS   (10 * NSEC_PER_SEC) /* without a record: the host sends one a second */
+#define REST_NS      (30 * NSEC_PER_SEC) /* for what the host has in hand */
+
+/* Memory that both processes see. */
+struct state {
+	_Atomic int how; /* enum received */
+	_Atomic uint64_t bytes, begun_ns, last_ns;
+	_Atomic uint32_t refused;
+};
+
+struct receiver {
+	struct state *state;
+	int file, control;
+	pid_t pid;
+	char path[32];
+};
+
+/* ---- the process that takes it ---- */
+
+struct taker {
+	struct state *state;
+	const struct token *token;
+	int listening, file;
+	int control; /* readable: it is enough */
+};
+
+/* Waits for either; bit 0: fd, bit 1: control. 0: neither came. */
+static int wait_for(int fd, int control, int ms)
+{
+	struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = control, .events = POLLIN}};
+
+	while (poll(p, 2, ms) < 0 && errno == EINTR)
+		;
+	return (p[0].revents ? 1 : 0) | (p[1].revents ? 2 : 0);
+}
+
+/* Puts what came into the file. */
+static enum received keep(struct taker *t, const uint8_t *data, size_t len)
+{
+	struct state *s = t->state;
+
+	if (s->bytes + len > RECEIVER_MOST)
+		return RECEIVED_FULL;
+	for (size_t n = 0; n < len;) {
+		ssize_t put = write(t->file, data + n, len - n);
+
+		if (put <= 0)
+			return RECEIVED_FULL;
+		n += put;
+	}
+	s->last_ns = now_ns();
+	s->bytes += len;
+	if (!s->begun_ns && s->bytes > FILE_HEAD)
+		s->begun_ns = s->last_ns;
+	return RECEIVED_PART;
+}
+
+static enum received take_all(struct taker *t, int fd, struct channel *c)
+{
+	static uint8_t record[CHANNEL_RECORD];
+	enum received how = RECEIVED_PART;
+	uint64_t end_ns = UINT64_MAX;
+	int control = t->control;
+	bool last = false;
+	size_t len;
+
+	while (how == RECEIVED_PART && now_ns() < end_ns) {
+		int what = wait_for(fd, control, SILENCE_NS / NSEC_PER_MSEC);
+
+		if (what & 2) {
+			shutdown(fd, SHUT_WR);
+			control = -1;
+			end_ns = now_ns() + REST_NS;
+		}
+		if (!what)
+			break;
+		if (!(what & 1))
+			continue;
+		if (!channel_take(c, record, &len, &last, now_ns() + SILENCE_NS))
+			break;
+		how = keep(t, record, len);
+		if (last && how == RECEIVED_PART)
+			how = RECEIVED_WHOLE;
+	}
+	return how == RECEIVED_PART ? RECEIVED_BROKE : how;
+}
+
+/* The connection of one who has the token; -1: it is enough. */
+static int await_host(struct taker *t, struct channel **c)
+{
+	while (wait_for(t->listening, t->control, -1) == 1) {
+		int fd = accept4(t->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			continue;
+		*c = channel_answer(fd, t->token, now_ns() + HANDSHAKE_NS);
+		if (*c)
+			return fd;
+		close(fd);
+		t->state->refused++;
+	}
+	return -1;
+}
+
+static void __attribute__((noreturn)) take(struct taker *t, const struct cpus *cpus, pid_t culprit)
+{
+	struct channel *c;
+	sigset_t all;
+	int fd;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	prctl(PR_SET_NAME, "culprit-host");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != culprit)
+		_exit(1);
+	if (!cpus_empty(cpus))
+		cpus_run_on(cpus);
+	guard_answerer();
+	fd = await_host(t, &c);
+	if (fd >= 0) {
+		close(t->listening);
+		t->state->how = RECEIVED_PART;
+		t->state->how = take_all(t, fd, c);
+	}
+	_exit(0);
+}
+
+/* ---- ours ---- */
+
+/* 0, or -1 with errno. */
+static int start(struct receiver *r, int listening, const struct token *token,
+		 const struct cpus *cpus)
+{
+	struct taker t = {.token = token, .listening = listening};
+	pid_t culprit = getpid();
+	int pair[2];
+
+	r->state = mmap(NULL, sizeof(*r->state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (r->state == MAP_FAILED) {
+		r->state = NULL;
+		return -1;
+	}
+	r->file = memfd_create("culprit host", MFD_CLOEXEC);
+	if (r->file < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return -1;
+	snprintf(r->path, sizeof(r->path), "/proc/self/fd/%d", r->file);
+	r->control = pair[0];
+	r->pid = fork();
+	if (!r->pid) {
+		close(pair[0]);
+		t.state = r->state;
+		t.file = r->file;
+		t.control = pair[1];
+		take(&t, cpus, culprit);
+	}
+	close(pair[1]);
+	return r->pid < 0 ? -1 : 0;
+}
+
+struct receiver *receiver_open(const struct channel_address *at, const struct token *token,
+			       const struct cpus *housekeeping)
+{
+	struct receiver *r = calloc(1, sizeof(*r));
+	int listening = channel_listen(at), err = -1;
+
+	if (r)
+		r->file = r->control = -1;
+	if (r && listening >= 0) {
+		err = start(r, listening, token, housekeeping);
+		if (err)
+			complain("--host-listen: cannot start a process for it: %s",
+				 strerror(errno));
+	}
+	if (listening >= 0)
+		close(listening);
+	if (!err)
+		return r;
+	receiver_close(r);
+	return NULL;
+}
+
+struct receipt receiver_look(const struct receiver *r)
+{
+	const struct state *s = r->state;
+
+	return (struct receipt){.how = s->how,
+				.bytes = s->bytes,
+				.begun_ns = s->begun_ns,
+				.last_ns = s->last_ns,
+				.refused = s->refused};
+}
+
+void receiver_enough(struct receiver *r)
+{
+	shutdown(r->control, SHUT_WR); /* others may have inherited it */
+}
+
+static void reap(struct receiver *r)
+{
+	if (r->pid > 0) {
+		kill(r->pid, SIGKILL);
+		while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	r->pid = 0;
+}
+
+struct receipt receiver_finish(struct receiver *r)
+{
+	struct pollfd p = {.fd = r->control, .events = POLLIN};
+	uint64_t end_ns = now_ns() + REST_NS + SILENCE_NS;
+	struct receipt receipt;
+
+	receiver_enough(r);
+	while (now_ns() < end_ns && poll(&p, 1, 1000) <= 0) /* it closes its end */
+		;
+	reap(r);
+	receipt = receiver_look(r);
+	if (receipt.how == RECEIVED_PART) /* somebody has killed it */
+		receipt.how = RECEIVED_BROKE;
+	return receipt;
+}
+
+const char *receiver_path(const struct receiver *r)
+{
+	return r->path;
+}
+
+void receiver_close(struct receiver *r)
+{
+	if (!r)
+		return;
+	reap(r);
+	if (r->control >= 0)
+		close(r->control);
+	if (r->file >= 0)
+		close(r->file);
+	if (r->state)
+		munmap(r->state, sizeof(*r->state));
+	free(r);
+}
