@@ -299,8 +299,9 @@ static void look_at_processes(struct choice *c, const struct watched *w)
 		memset(name, 0, sizeof(name));
 		if (!f)
 			continue;
-		if (fread(name, 1, sizeof(name), f)) /* at most 15 bytes, and a newline */
-			name[strcspn(name, "\n") % sizeof(name)] = '\0';
+		/* a worker's tells more than its name, and may be longer */
+		if (fread(name, 1, sizeof(name) - 1, f))
+			name[strcspn(name, "\n")] = '\0';
 		fclose(f);
 		for (int i = 0; i < n; i++)
 			takes |= glob_takes(&glob[i], name, sizeof(name));

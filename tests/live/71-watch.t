@@ -33,7 +33,8 @@ class Program:
     def __init__(self, *args, on=(cpu,), prefix=(), nice=0):
         self.proc = subprocess.Popen([*prefix, WATCHED, *args], stdout=subprocess.PIPE, text=True,
                                      env=lib._environment(),
-                                     preexec_fn=lambda: (os.sched_setaffinity(0, on),
+                                     preexec_fn=lambda: (lib._begin(),
+                                                         os.sched_setaffinity(0, on),
                                                          os.nice(nice)))
         self.pid, *tids = map(int, self.proc.stdout.readline().split()[1:])
         self.tids = list(filter(None, tids))  # some have no second thread
@@ -432,7 +433,7 @@ def ran_as(path, group=None, seen_by=()):
     """The threads of a program that runs until all of these have said something about both of
     them."""
     proc = subprocess.Popen([path, "spin"], stdout=subprocess.PIPE, text=True,
-                            env=lib._environment())
+                            env=lib._environment(), preexec_fn=lib._begin)
     pids = set(map(int, proc.stdout.readline().split()[2:]))
     if group:
         put(f"{group}/cgroup.procs", proc.pid)
@@ -469,7 +470,7 @@ def in_group():
 with program("spin") as p:
     # Runs already, and leaves the other CPUs to those that begin to watch.
     exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True,
-                           preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+                           preexec_fn=lambda: (lib._begin(), os.sched_setaffinity(0, {cpu})))
     before = set(map(int, exe.stdout.readline().split()[2:]))
     for c in [comm, *by_group]:
         lib.await_ready(c.proc, c.ready)
@@ -564,7 +565,8 @@ if BPFTOOL:
     shutil.copy("/bin/sh", shell)
     with subprocess.Popen([shell, "-c", "read go; for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done; "
                            "echo done; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True, preexec_fn=lambda: os.sched_setaffinity(0, (cpu,))) as p:
+                          text=True, preexec_fn=lambda: (lib._begin(),
+                                                         os.sched_setaffinity(0, (cpu,)))) as p:
         def children():
             """How often it came to the CPU, and the records, before and after others ran."""
             p.stdin.write("\n")
