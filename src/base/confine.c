@@ -2,6 +2,7 @@
 #include "base/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -57,6 +58,75 @@ int confine_rights(uint64_t keep)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !err)
 		err = -errno;
 	return err;
+}
+
+bool confine_try(uint64_t rights, bool (*works)(void))
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct now[_LINUX_CAPABILITY_U32S_3], less[_LINUX_CAPABILITY_U32S_3];
+	bool good;
+
+	if (syscall(SYS_capget, &head, now))
+		return false;
+	memcpy(less, now, sizeof(less));
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		less[i].effective &= ~(rights >> 32 * i);
+	if (syscall(SYS_capset, &head, less))
+		return false;
+	good = works();
+	return !syscall(SYS_capset, &head, now) && good;
+}
+
+/* ---- files ---- */
+
+/* From linux/landlock.h and asm-generic/unistd.h, which old systems do not have: each later version
+ * of the interface has some bits more. */
+#define LANDLOCK_CREATE   444
+#define LANDLOCK_ADD      445
+#define LANDLOCK_RESTRICT 446
+#define LANDLOCK_VERSION  1
+#define LANDLOCK_BENEATH  1
+#define FILE_WRITE        (1ULL << 1)
+#define FILE_REMOVE       (1ULL << 4 | 1ULL << 5)
+#define FILE_MAKE         (0x7fULL << 6) /* all types */
+#define FILE_REFER        (1ULL << 13)
+#define FILE_TRUNCATE     (1ULL << 14)
+
+struct landlock_below {
+	uint64_t allowed;
+	int32_t folder;
+} __attribute__((packed));
+
+/* These it does not know. */
+static const int changes[] = {
+#ifdef SYS_chmod
+	SYS_chmod,
+#endif
+	SYS_fchmod,       SYS_fchmodat,     452 /* fchmodat2 */, SYS_truncate,
+	SYS_setxattr,     SYS_lsetxattr,    SYS_fsetxattr,       SYS_removexattr,
+	SYS_lremovexattr, SYS_fremovexattr, SYS_utimensat,       -1};
+
+int confine_writes(const char *removes)
+{
+	long version = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION);
+	uint64_t writes = FILE_WRITE | FILE_REMOVE | FILE_MAKE | (version > 1 ? FILE_REFER : 0) |
+			  (version > 2 ? FILE_TRUNCATE : 0);
+	struct landlock_below below = {.allowed = FILE_REMOVE};
+	int err = confine_refuse(changes), rules, bad;
+
+	if (version < 0)
+		return -errno;
+	rules = syscall(LANDLOCK_CREATE, &writes, sizeof(writes), 0);
+	if (rules < 0)
+		return -errno;
+	below.folder = removes ? open(removes, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (below.folder >= 0) {
+		syscall(LANDLOCK_ADD, rules, LANDLOCK_BENEATH, &below, 0);
+		close(below.folder);
+	}
+	bad = syscall(LANDLOCK_RESTRICT, rules, 0) ? -errno : err;
+	close(rules);
+	return bad;
 }
 
 /* ---- system calls ---- */

@@ -3,11 +3,12 @@
  * could still do if somebody led it astray. Nothing depends on it: where the kernel or a container
  * refuses, the process goes on with what it has.
  *
- * After capabilities(7) and Documentation/userspace-api/seccomp_filter.rst.
+ * After capabilities(7), landlock(7) and Documentation/userspace-api/seccomp_filter.rst.
  */
 #ifndef CULPRIT_CONFINE_H
 #define CULPRIT_CONFINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Bits of a mask of capabilities, by their numbers in linux/capability.h. */
@@ -30,6 +31,16 @@
  * Before it may lose CAP_IPC_LOCK, raise RLIMIT_MEMLOCK: memory that it has locked counts from then
  * on. 0, or -errno of the first step that was refused; the other steps hold. */
 int confine_rights(uint64_t keep);
+
+/* Returns what `works` says while this thread lacks these capabilities; it gets them back. */
+bool confine_try(uint64_t rights, bool (*works)(void));
+
+/* From here on this thread and those that it starts open no file to write to it, and make, rename,
+ * remove and change none, whoever owns it; files below the folder `removes` (NULL: none) they may
+ * remove. What is open stays so. In turn they see of other processes only what /proc shows to
+ * anybody. After confine_rights(). For kernels with Landlock, from 5.13 on. 0, or -errno: some of
+ * it is still possible. */
+int confine_writes(const char *removes);
 
 /* From here on this thread makes only these system calls: their numbers, with -1 at the end, at
  * most CONFINE_CALLS. Any other is not made, but ends the process with status 1, after it has told

@@ -247,7 +247,7 @@ int cmd_audit(int argc, char **argv)
 	}
 	if (operands) {
 		guard_reader(o.memory, o.output.path);
-		guard_alone();
+		guard_alone(o.output.path);
 	} else {
 		host_read(&v->host);
 	}

@@ -303,7 +303,7 @@ static int ready(struct diff_options *o, struct redact **redact)
 	if (o->redact && !(*redact = redact_new(0)))
 		return complain("out of memory");
 	guard_reader(o->memory, o->output.path);
-	guard_alone();
+	guard_alone(o->output.path);
 	return output_open(&o->output);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/confine.h"
 #include "cmd/memory.h"
+#include "recording/chunks.h"
 
 /* Refused, not a list of what is needed: which calls the C library makes to read, print and
  * allocate differs between libraries and their versions. */
@@ -17,22 +18,27 @@
 #define PROGRAMS SYS_execve, SYS_execveat, SYS_clone
 #define BY_PATH  SYS_openat
 #endif
-#define OTHER_PROCESSES                                                                            \
-	SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_pidfd_open,         \
-		SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_process_madvise, SYS_kcmp
-#define CONNECTIONS SYS_socket, SYS_connect, SYS_bind, SYS_listen
-#define IDENTITY    /* with the view of the machine */                                             \
+#define MEMORY_OF_OTHERS                                                                           \
+	SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,                  \
+		SYS_process_madvise, SYS_kcmp
+#define OTHER_PROCESSES MEMORY_OF_OTHERS, SYS_kill, SYS_pidfd_open, SYS_pidfd_send_signal
+#define CONNECTIONS     SYS_socket, SYS_connect, SYS_bind, SYS_listen
+#define IDENTITY        /* with the view of the machine */                                         \
 	SYS_setuid, SYS_setgid, SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_unshare,          \
 		SYS_setns, SYS_chroot, SYS_pivot_root, SYS_mount, SYS_umount2, SYS_open_tree,      \
 		SYS_move_mount, SYS_fsopen, SYS_open_by_handle_at, SYS_mknodat
-#define KERNEL /* administration, and all that is offered beyond files */                          \
-	SYS_bpf, SYS_perf_event_open, SYS_io_uring_setup, SYS_userfaultfd, SYS_init_module,        \
-		SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon,       \
-		SYS_clock_settime, SYS_add_key, SYS_request_key, SYS_keyctl
+#define ADMINISTRATION                                                                             \
+	SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot,          \
+		SYS_swapon, SYS_clock_settime, SYS_add_key, SYS_request_key, SYS_keyctl
+#define KERNEL /* all that is offered beyond files */                                              \
+	ADMINISTRATION, SYS_bpf, SYS_perf_event_open, SYS_io_uring_setup, SYS_userfaultfd
 #define ALL PROGRAMS, OTHER_PROCESSES, CONNECTIONS, IDENTITY, KERNEL
 
 static const int readers[] = {ALL, SYS_socketpair, SYS_accept, SYS_accept4, -1};
 static const int answerers[] = {ALL, -1};
+/* Samplers are ended, and begun where a CPU comes back. */
+static const int tracers[] = {
+	SYS_execve, SYS_execveat, MEMORY_OF_OTHERS, SYS_userfaultfd, IDENTITY, ADMINISTRATION, -1};
 /* An answer uses what is open. The C library looks for the time zone, other things may come. */
 static const int files[] = {BY_PATH,       SYS_openat2,  SYS_unlinkat,
 			    SYS_renameat2, SYS_linkat,   SYS_symlinkat,
@@ -72,8 +78,12 @@ void guard_reader(uint64_t memory, bool writes)
 	confine_rights(RIGHT_DAC_READ_SEARCH | (writes ? RIGHTS_OF_FILES : 0));
 }
 
-void guard_alone(void)
+void guard_alone(bool writes)
 {
+	if (!writes) {
+		chunks_expect_input();
+		confine_writes(NULL);
+	}
 	confine_without(readers, tell_reader);
 }
 
@@ -82,4 +92,12 @@ void guard_answerer(void)
 	confine_rights(0);
 	confine_refuse(files);
 	confine_without(answerers, tell_answerer);
+}
+
+void guard_tracer(uint64_t keeps, const char *removes)
+{
+	confine_rights(keeps);
+	if (!(keeps & (RIGHT_DAC_OVERRIDE | RIGHT_SYS_PTRACE)))
+		confine_writes(removes);
+	confine_refuse(tracers);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Limits of a command that reads files from strangers: if one led it astray, it could read
- * what its user may, and write where the user said. And of the process that answers strangers. */
+ * what its user may, and write where the user said. And of the process that answers strangers, and
+ * of the one that measures and meets the names that they chose. */
 #ifndef CULPRIT_GUARD_H
 #define CULPRIT_GUARD_H
 
@@ -14,13 +15,20 @@ void guard_reader(uint64_t memory, bool writes);
 
 /* From here on it starts no program and no process, connects to nobody, touches no other process,
  * and asks nothing of the kernel that only its administration needs: a system call for any of that
- * ends it with status 1 and a line on stderr. A command that needs a converter starts it before
- * this. Where there are no filters, nothing happens. */
-void guard_alone(void);
+ * ends it with status 1 and a line on stderr. Unless it `writes` a file, it can write to none
+ * (confine_writes()). A command that needs a converter starts it before this. Where there are no
+ * filters, nothing happens. */
+void guard_alone(bool writes);
 
 /* From here on this process keeps no capability, answers those who connect to it and uses what is
  * open: beyond what guard_alone() refuses it opens, makes and removes no files, either. Before it
  * begins threads. */
 void guard_answerer(void);
+
+/* From here on a process that measures keeps only these capabilities (base/confine.h), and starts
+ * no program, touches no other process, has no other identity and does not administer the kernel:
+ * all that fails. Unless it keeps the right to write anybody's files, it can write to none, but
+ * remove those below the folder `removes` (NULL: none). */
+void guard_tracer(uint64_t keeps, const char *removes);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/guard.h"
 #include "cmd/memory.h"
 #include "collect/facts.h"
 #include "collect/host.h"
@@ -169,17 +170,22 @@ int live_report(struct output *o, struct view *v)
 	return output_end(o, &view, 1) ? EXIT_ERROR : EXIT_OK;
 }
 
-/* Gives away what only the begin has needed. Kernels before 5.19 want CAP_BPF, or else
- * CAP_SYS_ADMIN, also from who reads a map; where nothing is traced there is none. */
+/* Gives away what only the begin has needed. Kernels before 5.19 want a right also from who reads a
+ * map; where nothing is traced there is none. */
 static void confine(const struct live *l)
 {
-	uint64_t maps = !l->view->run.traced          ? 0
-			: host_own_caps() & RIGHT_BPF ? RIGHT_BPF
+	uint64_t either = RIGHT_BPF | RIGHT_SYS_ADMIN;
+	uint64_t maps = !l->view->run.traced || confine_try(either, host_maps_are_free) ? 0
+			: host_own_caps() & RIGHT_BPF                                   ? RIGHT_BPF
 						      : RIGHT_SYS_ADMIN;
 	uint64_t files = (l->output && l->output->path ? RIGHTS_OF_FILES : 0) |
 			 (l->limits ? limits_rights(l->limits) : 0);
+	uint64_t keeps = files | l->keeps | (l->flight ? flight_rights(l->flight) : 0);
 
-	confine_rights(maps | files | l->keeps | (l->flight ? flight_rights(l->flight) : 0));
+	if (keeps == RIGHTS_ALL)
+		confine_rights(keeps);
+	else /* reports of a program that was killed are removed there */
+		guard_tracer(maps | keeps, l->keeps & RIGHT_FOWNER ? "/dev/shm" : NULL);
 }
 
 static int too_early(const struct live *l)

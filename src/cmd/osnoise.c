@@ -337,7 +337,7 @@ static int from_file(const struct options *o)
 	}
 	r->workload = o->workload;
 	bad = open_input(&in, o->input, name);
-	guard_alone();
+	guard_alone(o->output);
 	bad = bad || read_all(&in, name, r, l);
 	bad = (!bad && close_input(&in, name)) || bad;
 	bad = bad || check_known(r, name) || report(o, r, name);

@@ -358,6 +358,6 @@ int cmd_plot(int argc, char **argv)
 		o.path = STDOUT;
 	if (o.path && open_plot(&o))
 		return EXIT_ERROR;
-	guard_alone();
+	guard_alone(o.path);
 	return plot(&o, argv + 1, operands);
 }

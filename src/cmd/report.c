@@ -384,7 +384,7 @@ int cmd_report(int argc, char **argv)
 	if (o.rank && !may_rank(&o))
 		return EXIT_ERROR;
 	guard_reader(o.memory, o.output.path || limits_rights(&o.limits));
-	guard_alone();
+	guard_alone(o.output.path || limits_rights(&o.limits));
 	if (o.redact && !(o.part.redact = redact_new(0))) {
 		complain("out of memory");
 		return EXIT_ERROR;

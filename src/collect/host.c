@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/host.h"
 
+#include <bpf/bpf.h>
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,6 +223,14 @@ bool host_preempted(pid_t pid, uint64_t *times)
 bool host_is_admin(void)
 {
 	return host_own_caps() >> SYS_ADMIN & 1;
+}
+
+/* Rights are asked before the map. */
+bool host_maps_are_free(void)
+{
+	uint64_t value;
+
+	return bpf_map_lookup_elem(-1, &(uint32_t){0}, &value) && errno == EBADF;
 }
 
 void host_missing_caps(char *buf, size_t len)

@@ -51,4 +51,7 @@ bool host_preempted(pid_t pid, uint64_t *times);
 unsigned long long host_own_caps(void); /* in force: a mask of base/confine.h */
 bool host_is_admin(void);               /* true with CAP_SYS_ADMIN */
 
+/* True when this process may read maps of BPF that are open with the rights that are in force. */
+bool host_maps_are_free(void);
+
 #endif

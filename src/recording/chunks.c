@@ -35,18 +35,34 @@ static bool read_at(const struct chunks *c, uint64_t at, void *to, size_t len)
 	return true;
 }
 
+static bool is_copied(void)
+{
+	struct stat st;
+
+	return !fstat(STDIN_FILENO, &st) && !S_ISREG(st.st_mode) && !isatty(STDIN_FILENO);
+}
+
+static FILE *spare; /* for the copy; NULL: it is to be made */
+
+void chunks_expect_input(void)
+{
+	if (is_copied() && !spare)
+		spare = tmpfile();
+}
+
 /* Makes standard input a file that can be read from any place, and more than once: a pipe is copied
  * into one without a name, which takes its place. 0, or -1 with errno. */
 static int settle_input(void)
 {
-	struct stat st;
 	char block[65536];
 	ssize_t n;
 	FILE *f;
 
-	if (fstat(STDIN_FILENO, &st) || S_ISREG(st.st_mode) || isatty(STDIN_FILENO))
+	if (!is_copied())
 		return 0;
-	f = tmpfile();
+	chunks_expect_input();
+	f = spare;
+	spare = NULL;
 	while (f && (n = read(STDIN_FILENO, block, sizeof(block))) != 0)
 		if ((n < 0 && errno != EINTR) || (n > 0 && fwrite(block, n, 1, f) != 1))
 			break;

@@ -28,6 +28,10 @@ struct chunks {
 	size_t payload_room, stored_room;
 };
 
+/* Before who calls it gives away the right to make files: makes the one without a name into which
+ * standard input is copied if that is a pipe and is opened as "-". */
+void chunks_expect_input(void);
+
 /* 0, or -1 with the reason said: the file cannot be opened, or is no recording that this version
  * can read. name: what messages call it; NULL: its path. */
 int chunks_open(struct chunks *c, const char *path, const char *name);

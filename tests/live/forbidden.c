@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Preloaded into culprit: its sampler (FORBIDDEN=sampler) or its writer (FORBIDDEN=writer) makes a
  * system call that it does not need. The sampler asks where it is before and in its window, the
- * writer packs each chunk. */
+ * writer packs each chunk. Or culprit itself tries, as it reads a part of a file or closes one, to
+ * write to the file FOLDER/there, to change its mode and to make another (FORBIDDEN=reader), and to
+ * start a program (FORBIDDEN=tracer), and says in the file SAID what was possible: "wcmx", with a
+ * dash for what was not. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -51,4 +58,63 @@ size_t ZSTD_compressCCtx(void *ctx, void *to, size_t room, const void *from, siz
 	(void)level;
 	stray("writer");
 	return (size_t)-1; /* an error: it is stored as it is */
+}
+
+static void try_all(int starts, int to)
+{
+	char said[] = "----\n", path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/made", getenv("FOLDER"));
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	said[2] = fd < 0 ? '-' : 'm';
+	syscall(SYS_close, fd);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/there", getenv("FOLDER"));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	said[0] = fd < 0 ? '-' : 'w';
+	syscall(SYS_close, fd);
+	said[1] = chmod(path, 0600) ? '-' : 'c';
+	if (starts) {
+		execl("/nowhere", "nowhere", (char *)NULL);
+		said[3] = errno == EACCES ? '-' : 'x';
+	}
+	if (write(to, said, sizeof(said) - 1) < 0)
+		_exit(99);
+}
+
+static int told;
+
+/* Before culprit gives anything away. */
+static void __attribute__((constructor)) begin(void)
+{
+	const char *path = getenv("SAID");
+
+	told = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+}
+
+static void attempt(void)
+{
+	static pid_t first;
+	static int within;
+	const char *wanted = getenv("FORBIDDEN");
+
+	first = first ? first : getpid();
+	if (within || getpid() != first || !wanted || wanted[0] == 's' || wanted[0] == 'w')
+		return;
+	within = 1;
+	try_all(wanted[0] == 't', told);
+	within = 0;
+}
+
+int close(int fd)
+{
+	attempt();
+	return syscall(SYS_close, fd);
+}
+
+ssize_t pread(int fd, void *to, size_t len, off_t at)
+{
+	attempt();
+	return syscall(SYS_pread64, fd, to, len, at);
 }
