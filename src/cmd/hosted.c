@@ -199,7 +199,7 @@ int hosted_report(struct hosted *h, struct output *o, int by, int code)
 		return code;
 	receipt = receiver_finish(h->receiver);
 	guard_reader(0, o->path);
-	guard_alone();
+	guard_alone(o->path);
 	describe_lack(h, &receipt, lack, sizeof(lack));
 	j = join(h, &receipt, &part, lack, sizeof(lack));
 	if (*lack)
