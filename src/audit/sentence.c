@@ -82,6 +82,12 @@ static void add_host(struct sentence *out, const struct source *s)
 		sentence_source(out, &there);
 	if (s->host_cpu && s->host_cpu != SOURCE_CPUS)
 		sentence_add(out, " on host cpu %u", s->host_cpu - 1);
+	if (s->host_name && !*s->host_name)
+		sentence_add(out, " on several hosts");
+	else if (s->host_name)
+		sentence_add(out, "%s of %s",
+			     s->host_cpu && s->host_cpu != SOURCE_CPUS ? "" : " on cpus",
+			     s->host_name);
 }
 
 void sentence_source(struct sentence *out, const struct source *s)

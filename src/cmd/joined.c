@@ -198,6 +198,7 @@ static struct account *divide(void *ctx, uint32_t index, const struct account *a
 
 int joined_begin(struct joined *j, struct part *part, struct view *guest)
 {
+	bool several = j->n > 1 && fits(&j->side[1]);
 	/* All recordings have one set of redacted names, and are read by turns. */
 	struct part whole = {.redact = j->redact, .threads = 1, .spans = part->spans};
 
@@ -211,7 +212,7 @@ int joined_begin(struct joined *j, struct part *part, struct view *guest)
 		if (!s->recording)
 			return -1;
 		if (through_begin(s->through, guest, &s->view,
-				  &(struct through_source){.ctx = s, .more = more}))
+				  &(struct through_source){s, more, several}))
 			return complain("out of memory");
 	}
 	if (!fits(&j->side[0]))

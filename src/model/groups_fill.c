@@ -143,6 +143,10 @@ static void keep_common(struct group_source *s, const struct group_row *r)
 		snprintf(s->who.name, sizeof(s->who.name), "%.*s", SOURCE_NAME - 1, r->name);
 	if (s->who.id != r->source->id)
 		s->who.id = KIND_IDS;
+	if (!same_text(s->who.host_name, r->source->host_name)) {
+		s->who.host_name = "";
+		s->who.host_cpu = SOURCE_CPUS;
+	}
 	if (s->who.host_cpu != r->source->host_cpu)
 		s->who.host_cpu = SOURCE_CPUS;
 	if (!same_text(s->who.advice, r->source->advice)) {

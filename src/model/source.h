@@ -75,6 +75,10 @@ struct source {
 	 * where it ran; 0: not known, SOURCE_CPUS: several. */
 	enum source_kind host_kind;
 	uint32_t host_cpu;
+	/* Of a SOURCE_HOST where the guest was on several hosts: the name of that one, of any
+	 * bytes,
+	 * "": of several; the view's. NULL: there is one. */
+	const char *host_name;
 	enum own_word word; /* word of culprit's own in place of a name or function; WORD_NONE: the
 			       machine's */
 	/* Intervals among these in which threads left unseen (RECORD_UNSEEN), and their net ns:

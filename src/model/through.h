@@ -75,6 +75,7 @@ void through_tell(struct through *t, uint32_t fit, uint32_t all);
 struct through_source {
 	void *ctx;
 	void (*more)(void *ctx, uint64_t until_ns);
+	bool several; /* other hosts' recordings fit the guest, too: rows say whose they are */
 };
 
 /* Begins the join. guest: where the pieces go; host: whose windows come. Both outlive it. 0 or

@@ -108,6 +108,22 @@ uint32_t through_row(struct through *t, uint32_t index, const struct origin *o)
 	return row;
 }
 
+/* Tells where the source ran, as far as that is one place. */
+static void set_place(const struct through *t, struct source *s, uint32_t cpu)
+{
+	bool here = !s->host_name || !strcmp(s->host_name, t->host_name);
+
+	if (!s->net.count) {
+		s->host_cpu = cpu;
+		s->host_name = t->host_name;
+		return;
+	}
+	if (!here)
+		s->host_name = "";
+	if (!here || s->host_cpu != cpu)
+		s->host_cpu = SOURCE_CPUS;
+}
+
 /* Gives ns of the gap to what a window's piece tells. */
 static void give(struct through *t, uint32_t index, const struct host_window *w,
 		 const struct window_piece *p, uint64_t ns)
@@ -119,10 +135,7 @@ static void give(struct through *t, uint32_t index, const struct host_window *w,
 	if (!piece || !ns)
 		return;
 	s->hiccups += !piece->net_ns;
-	if (!s->net.count)
-		s->host_cpu = w->cpu;
-	else if (s->host_cpu != w->cpu)
-		s->host_cpu = SOURCE_CPUS;
+	set_place(t, s, w->cpu);
 	source_add(s, ns, true);
 	piece->net_ns += ns;
 	piece->count++;
@@ -253,6 +266,7 @@ int through_begin(struct through *t, struct view *guest, const struct view *host
 	t->host_view = host;
 	t->found.host = host;
 	t->source = *source;
+	t->host_name = source->several ? view_text(guest, host->host.hostname) : NULL;
 	t->divider = (struct divider){t, divide};
 	t->nwindows = host->ncpus;
 	t->most = WINDOWS_MOST / (host->ncpus + 1);

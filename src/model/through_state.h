@@ -67,6 +67,7 @@ struct through {
 	/* the join */
 	struct view *view; /* the guest's */
 	const struct view *host_view;
+	const char *host_name;   /* NULL: it is the only one */
 	uint64_t from_ns, to_ns; /* window of the host's recording */
 	bool *holes;             /* one for each of the host's lanes: something in it is missing */
 	uint32_t nholes;

@@ -64,6 +64,16 @@ static struct account all_outside(uint64_t start_ns, uint64_t length_ns)
 		.start_ns = start_ns, .duration_ns = length_ns, .outside_ns = length_ns};
 }
 
+static void give_gap(uint32_t i)
+{
+	struct piece p;
+	struct account a = host_account(i, &p);
+
+	through_host(t, 0, &a);
+	a = all_outside(gap[i].start_ns - APART, gap[i].length_ns + 3 * US);
+	through_guest(t, 0, &a);
+}
+
 #define LANES 300
 
 /* A guest's CPU 3, and so many threads on its host, of which the first has the gaps. With two the
@@ -83,16 +93,10 @@ static void draw_gaps(uint32_t lanes, const char *comm)
 	seed = 88172645463325252ULL;
 	given = 0;
 	for (ngaps = 0; ngaps < GAPS; ngaps++) {
-		struct piece p;
-		struct account a;
-
 		at += 5 * MS + below(20 * MS);
 		gap[ngaps].start_ns = at;
 		gap[ngaps].length_ns = 50 * US + below(2 * MS);
-		a = host_account(ngaps, &p);
-		through_host(t, 0, &a);
-		a = all_outside(at - APART, gap[ngaps].length_ns + 3 * US);
-		through_guest(t, 0, &a);
+		give_gap(ngaps);
 	}
 }
 
@@ -295,6 +299,38 @@ static void says_why_no_thread_is_found(void **state)
 	end(NULL);
 }
 
+/* A guest that moved: what ran on each host is told apart, as far as it has one row. */
+static void tells_hosts_apart(void **state)
+{
+	const struct through_source source = {NULL, more, true};
+	struct through *first;
+	const struct source *s;
+	struct account a;
+
+	(void)state;
+	draw_gaps(1, "CPU 3/KVM");
+	assert_int_equal(through_match(t, &guest, &host), 0);
+	assert_int_equal(through_begin(t, &guest, &host, &source), 0);
+	a = all_outside(in_guest(0), gap[0].length_ns);
+	s = guest.cpu[0].sources.row[divide(&a)->pieces[0].source];
+	assert_string_equal(s->host_name, "metal");
+	assert_int_equal(s->host_cpu, 13);
+	first = t;
+	t = through_new();
+	for (uint32_t i = 0; i < GAPS; i++)
+		give_gap(i);
+	strcpy(host.host.hostname, "metal-2");
+	given = 0;
+	assert_int_equal(through_match(t, &guest, &host), 0);
+	assert_int_equal(through_begin(t, &guest, &host, &source), 0);
+	a = all_outside(in_guest(2), gap[2].length_ns);
+	assert_ptr_equal(s, guest.cpu[0].sources.row[divide(&a)->pieces[0].source]);
+	assert_string_equal(s->host_name, "");
+	assert_int_equal(s->host_cpu, SOURCE_CPUS);
+	through_free(first);
+	end(NULL);
+}
+
 static void knows_the_threads_of_vcpus(void **state)
 {
 	static const struct {
@@ -329,6 +365,7 @@ int main(void)
 		cmocka_unit_test(sees_names_of_other_guests),
 		cmocka_unit_test(finds_threads_by_their_gaps),
 		cmocka_unit_test(says_why_no_thread_is_found),
+		cmocka_unit_test(tells_hosts_apart),
 		cmocka_unit_test(knows_the_threads_of_vcpus),
 	};
 
