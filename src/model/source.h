@@ -75,9 +75,8 @@ struct source {
 	 * where it ran; 0: not known, SOURCE_CPUS: several. */
 	enum source_kind host_kind;
 	uint32_t host_cpu;
-	/* Of a SOURCE_HOST where the guest was on several hosts: the name of that one, of any
-	 * bytes,
-	 * "": of several; the view's. NULL: there is one. */
+	/* The host's name, where the guest of a SOURCE_HOST was on several: of any bytes, the
+	 * view's; "": several have the row; NULL: there is one host. */
 	const char *host_name;
 	enum own_word word; /* word of culprit's own in place of a name or function; WORD_NONE: the
 			       machine's */
