@@ -12,7 +12,8 @@
 #   ZSTD=               without libzstd, where it is installed
 #   MICROHTTPD=         without --listen, though libmicrohttpd is there; so is STATIC=1
 #   SODIUM=             without --host-listen and --to, though libsodium is there
-#   LIBIBERTY=  LIBDW=  user stacks without the readable names of C++ and Rust, or without lines
+#   LIBIBERTY=  LIBDW=  LIBLZMA=  user stacks without the readable names of C++ and Rust, without
+#                       lines, or without the functions that stripped programs carry along
 #   DESTDIR= PREFIX=/usr/local   for install
 
 VERSION	:= 0.1
@@ -50,8 +51,8 @@ all: $(O)/culprit $(O)/poke
 # ---- what the machine needs ----
 # Debian packages; tools/setup installs missing ones (as root), and says so where it cannot.
 PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev libzstd-dev \
-	libmicrohttpd-dev libsodium-dev libiberty-dev libdw-dev pkg-config libprotobuf-c-dev \
-	protobuf-c-compiler
+	libmicrohttpd-dev libsodium-dev libiberty-dev libdw-dev liblzma-dev pkg-config \
+	libprotobuf-c-dev protobuf-c-compiler
 CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 python3-jsonschema tmux perl groff-base \
 	clang-format
 
@@ -198,7 +199,8 @@ ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 $(OPTIMIZE) -g $(WARN) $(HARDEN) $(SANFLAG
 	-D_GNU_SOURCE \
 	-DCULPRIT_VERSION='"$(VERSION)"' $(if $(ZSTD),-DCULPRIT_ZSTD) \
 	$(if $(MICROHTTPD),-DCULPRIT_LISTEN) $(if $(LIBIBERTY),-DCULPRIT_LIBIBERTY) \
-	$(if $(LIBDW),-DCULPRIT_LIBDW) $(if $(SODIUM),-DCULPRIT_SODIUM) \
+	$(if $(LIBDW),-DCULPRIT_LIBDW) $(if $(LIBLZMA),-DCULPRIT_LIBLZMA) \
+	$(if $(SODIUM),-DCULPRIT_SODIUM) \
 	-Isrc -Ibpf -I$(O) $(CPPFLAGS) $(CFLAGS)
 LIBBPF	= $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libbpf libelf zlib) $(LIBPURE)
 
@@ -213,8 +215,9 @@ MICROHTTPD ?= $(if $(STATIC),,$(shell $(if $(SYSROOT),PKG_CONFIG_LIBDIR=$(PKG_CO
 # Readable names of C++ and Rust; it is a static library alone, and has no file for pkg-config.
 LIBIBERTY ?= $(and $(wildcard $(SYSROOT)/usr/include/libiberty/demangle.h),$(wildcard \
 	$(foreach dir,lib/$(TRIPLET) lib64 lib,$(SYSROOT)/usr/$(dir)/libiberty.a)))
-# Lines of code; opened when it runs, as libmicrohttpd is.
+# Lines of code, and packed functions; opened when it runs, as libmicrohttpd is.
 LIBDW	?= $(if $(STATIC),,$(wildcard $(SYSROOT)/usr/include/elfutils/libdw.h))
+LIBLZMA	?= $(if $(STATIC),,$(wildcard $(SYSROOT)/usr/include/lzma.h))
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 # poke's classes are a part of culprit selftest.
@@ -342,7 +345,7 @@ $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/user_process.o
 $(O)/tests/unit/test_user_files: \
 	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o \
-		source.o)
+		source.o packed.o)
 $(O)/tests/unit/test_vcpus: $(O)/src/collect/vcpus.o
 $(O)/tests/unit/test_vcpu_clocks: $(O)/src/collect/vcpu_clocks.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
@@ -379,9 +382,10 @@ $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/tests/unit/order_
 
 # Programs that live tests start; built here, as not every machine that runs the tests has a
 # compiler.
+CALLS	:= main often seldom ask
 CALLERS := $(O)/callers $(O)/callers_bare $(O)/callers_varying $(O)/callers_many \
 	$(O)/callers_made $(O)/callers_mangled
-HELPERS := $(O)/watched $(O)/storm $(CALLERS) $(O)/callers_stripped
+HELPERS := $(O)/watched $(O)/storm $(CALLERS) $(O)/callers_stripped $(O)/callers_packed
 $(O)/watched $(O)/storm: $(O)/%: tests/live/%.c src/culprit.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
@@ -401,6 +405,12 @@ $(CALLERS): tests/live/callers.c
 $(O)/callers_stripped: $(O)/callers
 	$(call say,STRIP,$@)
 	$(Q)$(CROSS_COMPILE)strip -o $@ $<
+# Stripped, and carries its functions along as Fedora's programs do.
+$(O)/callers_packed: $(O)/callers $(O)/callers_stripped
+	$(call say,OBJCOPY,$@)
+	$(Q)$(CROSS_COMPILE)objcopy -S -R .comment $(CALLS:%=-K %) $< $@.mini && xz -f $@.mini && \
+		$(CROSS_COMPILE)objcopy --add-section .gnu_debugdata=$@.mini.xz $<_stripped $@ && \
+		rm $@.mini.xz
 
 # A virtual machine of known exits, of x86 alone.
 VCPU	:= $(if $(filter x86_64,$(ARCH)),$(O)/vcpu)
@@ -546,6 +556,7 @@ $(O)/fuzz/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfetto.pb-c.h
 		-fsanitize=fuzzer-no-link,$(FUZZ_SAN) $(FUZZ_COVERAGE) -MMD -MP -c $< -o $@
 $(O)/fuzz/fuzz_reports: $(O)/fuzz/src/collect/reports.o
 $(O)/fuzz/fuzz_reports: FUZZ_LD := -Wl,--wrap=pread
+$(O)/fuzz/fuzz_elf: $(O)/fuzz/src/collect/user_packed.o
 $(O)/fuzz/fuzz_joined: $(O)/fuzz/src/cmd/joined.o
 $(O)/fuzz/fuzz_words: $(patsubst %,$(O)/fuzz/src/collect/%.o,owners mounts vcpus)
 $(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)

@@ -263,6 +263,61 @@ bool elf_add(struct elf *e, const struct elf_source *debug)
 	return true;
 }
 
+/* A part of the program itself: what its build id is need not be asked. */
+bool elf_add_packed(struct elf *e, const struct elf_source *unpacked)
+{
+	struct elf other = {.source = *unpacked};
+	Elf64_Ehdr h;
+	bool whole;
+
+	if (!read_head(&other, unpacked, &h))
+		return false;
+	whole = e->whole; /* the rest is in debug information yet */
+	read_tables(e, unpacked, &h);
+	e->whole = whole;
+	sort(e);
+	return true;
+}
+
+#define PACKED ".gnu_debugdata"
+
+static bool is_packed(const struct elf_source *s, const Elf64_Shdr *names, const Elf64_Shdr *h)
+{
+	char name[sizeof(PACKED)];
+
+	return h->sh_type == SHT_PROGBITS && h->sh_size && h->sh_size <= ELF_PACKED_MOST &&
+	       h->sh_name < names->sh_size &&
+	       get(s, names->sh_offset + h->sh_name, name, sizeof(name)) &&
+	       !memcmp(name, PACKED, sizeof(name));
+}
+
+void *elf_packed(const struct elf *e, size_t *len)
+{
+	const struct elf_source *s = &e->source;
+	Elf64_Shdr names, section;
+	Elf64_Ehdr h;
+	void *bytes;
+
+	if (!get(s, 0, &h, sizeof(h)) || h.e_shentsize != sizeof(section) ||
+	    h.e_shstrndx >= h.e_shnum ||
+	    !get(s, h.e_shoff + h.e_shstrndx * sizeof(names), &names, sizeof(names)))
+		return NULL;
+	for (unsigned i = 0; i < h.e_shnum; i++) {
+		if (!get(s, h.e_shoff + i * sizeof(section), &section, sizeof(section)))
+			return NULL;
+		if (!is_packed(s, &names, &section))
+			continue;
+		bytes = malloc(section.sh_size);
+		if (bytes && get(s, section.sh_offset, bytes, section.sh_size)) {
+			*len = section.sh_size;
+			return bytes;
+		}
+		free(bytes);
+		return NULL;
+	}
+	return NULL;
+}
+
 void elf_free(struct elf *e)
 {
 	if (!e)

@@ -16,6 +16,7 @@
 #define ELF_BUILD_BYTES  20          /* the most of a build id that is kept */
 #define ELF_SYMBOLS_MOST (2U << 20)  /* in one table; a file with more has no names */
 #define ELF_NAMES_MOST   (64U << 20) /* bytes of the names of one table, likewise */
+#define ELF_PACKED_MOST  (16U << 20)
 
 /* The bytes of a file. */
 struct elf_source {
@@ -39,6 +40,15 @@ size_t elf_bytes(const struct elf *e);  /* memory that it takes, about */
 /* Adds the symbols of the file with debug information. False: that is another program's, by its
  * build id. */
 bool elf_add(struct elf *e, const struct elf_source *debug);
+
+/* The bytes of the section .gnu_debugdata, to be freed by the caller: the functions of a stripped
+ * program as a file like this one, packed by xz. NULL: it has none, or more than ELF_PACKED_MOST,
+ * or memory is out. After "MiniDebugInfo" in the manual of GDB. */
+void *elf_packed(const struct elf *e, size_t *len);
+
+/* Adds the symbols of the file that was in there, which leaves out those that are not of functions.
+ * False: they cannot be read. */
+bool elf_add_packed(struct elf *e, const struct elf_source *unpacked);
 
 /* Finds the address that belongs to an offset in the file. False: it is not loaded. */
 bool elf_address(const struct elf *e, uint64_t offset, uint64_t *address);

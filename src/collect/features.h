@@ -27,7 +27,7 @@ struct features {
 	const char *foreign;   /* reason why tracing is not possible in these namespaces, or NULL */
 	const char *built_for; /* "x86_64" */
 	const char *compiler;  /* "gcc 12.2.0" */
-	char libraries[128];   /* "libbpf 1.1, libelf 0.188, ..." */
+	char libraries[192];   /* "libbpf 1.1, libelf 0.188, ..." */
 };
 
 /* NULL: out of memory. Changes nothing on the machine. */

@@ -14,6 +14,7 @@
 #include "base/elf.h"
 #include "base/hash.h"
 #include "base/perf_map.h"
+#include "collect/user_packed.h"
 #include "collect/user_source.h"
 
 #define MEMORY_MOST 768ULL << 20
@@ -120,6 +121,8 @@ static struct elf *elf_of(struct parsing *p, uint32_t number)
 		f->elf = elf_new(&(struct elf_source){&f->fd, read_fd});
 	if (f->elf && f->debug >= 0)
 		add_debug(p, number);
+	else if (f->elf && !elf_is_whole(f->elf))
+		packed_add(f->elf);
 	return f->elf;
 }
 
@@ -372,6 +375,7 @@ void parser_process(int socket, volatile uint32_t *reading, pid_t parent)
 #endif
 	setrlimit(RLIMIT_CORE, &none);
 	source_load();
+	packed_load();
 	(void)memory;
 	confine_rights(0);
 	confine_calls(calls, forbidden);

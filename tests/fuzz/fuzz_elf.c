@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any bytes as a program, and as its debug information: no byte beyond them is read, each search
- * for a function and its frame ends, and memory is in proportion to the file. The first byte says
- * from how far on, in 1/256, the addresses that are looked for lie closer together. */
+/* Any bytes as a program, as its debug information, and with what it has packed in itself: no byte
+ * beyond them is read, each search for a function and its frame ends, and memory is in proportion
+ * to the file. The first byte says from how far on, in 1/256, the addresses that are looked for lie
+ * closer together. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "../world/part.h"
 #include "base/elf.h"
+#include "collect/user_packed.h"
 #include "count.h"
 
 #define LOOKS 64
@@ -51,6 +53,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(strlen(elf_build(e)) <= 2 * ELF_BUILD_BYTES);
 	/* Each of both tables twice; a symbol takes no less in the file than here. */
 	assert(elf_bytes(e) <= 4096 + 8 * size);
+	assert(elf_add_packed(e, &source));
+	assert(elf_bytes(e) <= 4096 + 12 * size);
+	packed_load();
+	if (packed_add(e))
+		count_run(4, "functions packed");
+	assert(elf_bytes(e) <= 4096 + 12 * size + 2 * (size_t)PACKED_UNPACKED);
 	for (uint64_t i = 0; i < LOOKS; i++) {
 		uint64_t offset = size * data[0] / 256 + i * 5, address;
 

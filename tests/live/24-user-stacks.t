@@ -22,9 +22,9 @@ from lib import culprit, done, is_, ok, skip, sources
 
 lib.need_bpf()
 cpu = lib.pick_target()
-PLAIN, STRIPPED, BARE, VARYING, MANY, MADE, MANGLED = (
+PLAIN, STRIPPED, PACKED, BARE, VARYING, MANY, MADE, MANGLED = (
     lib.helper(f"callers{kind}")
-    for kind in ("", "_stripped", "_bare", "_varying", "_many", "_made", "_mangled"))
+    for kind in ("", "_stripped", "_packed", "_bare", "_varying", "_many", "_made", "_mangled"))
 place = tempfile.mkdtemp()
 BUILT_WITH = json.loads(culprit("version", "--features", "-f", "json").out)["libraries"]
 
@@ -126,6 +126,12 @@ os.makedirs(debug)
 shutil.copy(PLAIN, os.path.join(debug, f"{build[2:]}.debug"))
 are_right(measured([STRIPPED], "--debug-path", place),
           "stripped, with debug information by build id: each request is by its function")
+
+NAME = "stripped, with packed functions of its own: each request is by its function"
+if "liblzma" not in BUILT_WITH or not glob.glob("/usr/lib/*/liblzma.so.5"):
+    skip(NAME, "liblzma is not there, or culprit was built without")
+else:
+    are_right(measured([PACKED]), NAME)
 
 bare = measured([BARE])
 ok(bare and all(names(o)[:3] == ["syscall", "ask", None] and len(names(o)) == 3 and

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -103,6 +104,55 @@ static void test_debug(void **state)
 	elf_free(e);
 }
 
+static Elf64_Shdr *section_of(uint8_t *file, const char *name)
+{
+	Elf64_Ehdr *h = (Elf64_Ehdr *)file;
+	Elf64_Shdr *s = (Elf64_Shdr *)(file + h->e_shoff);
+
+	for (unsigned i = 0; i < h->e_shnum; i++)
+		if (!strcmp((char *)file + s[h->e_shstrndx].sh_offset + s[i].sh_name, name))
+			return &s[i];
+	return NULL;
+}
+
+/* The section is found by its name alone; what was in it are functions of the program, whatever it
+ * says of its build. */
+static void test_packed(void **state)
+{
+	static const char name[] = ".gnu_debugdata";
+	uint8_t *copy = malloc(len + sizeof(name));
+	struct part whole = {bytes, len}, stripped = {copy, len + sizeof(name)};
+	Elf64_Shdr *names, *comment;
+	struct elf *e = elf_of(&whole);
+	char *packed;
+	size_t n;
+
+	(void)state;
+	assert_non_null(copy);
+	assert_null(elf_packed(e, &n));
+	elf_free(e);
+	memcpy(copy, bytes, len);
+	memcpy(copy + len, name, sizeof(name));
+	section_of(copy, ".symtab")->sh_type = SHT_NULL;
+	comment = section_of(copy, ".comment");
+	names = section_of(copy, ".shstrtab");
+	names->sh_offset = len - comment->sh_name;
+	names->sh_size = comment->sh_name + sizeof(name);
+	e = elf_of(&stripped);
+	packed = elf_packed(e, &n);
+	assert_non_null(packed);
+	assert_int_equal(n, comment->sh_size);
+	assert_memory_equal(packed, bytes + comment->sh_offset, n);
+	free(packed);
+	assert_null(elf_name(e, (uint64_t)(uintptr_t)test_packed - base));
+	assert_true(elf_add_packed(e, &(struct elf_source){&whole, read_part}));
+	assert_string_equal(elf_name(e, (uint64_t)(uintptr_t)test_packed - base), "test_packed");
+	assert_false(elf_is_whole(e));
+	assert_false(elf_add_packed(e, &(struct elf_source){&(struct part){copy, 8}, read_part}));
+	elf_free(e);
+	free(copy);
+}
+
 /* ---- strange files ---- */
 
 /* A file that ends early is read as far as it goes, or not at all. */
@@ -142,9 +192,8 @@ static void test_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_debug),
-		cmocka_unit_test(test_short),
+		cmocka_unit_test(test_functions), cmocka_unit_test(test_debug),
+		cmocka_unit_test(test_packed),    cmocka_unit_test(test_short),
 		cmocka_unit_test(test_others),
 	};
 
