@@ -558,10 +558,12 @@ $(O)/fuzz/fuzz_reports: $(O)/fuzz/src/collect/reports.o
 $(O)/fuzz/fuzz_reports: FUZZ_LD := -Wl,--wrap=pread
 $(O)/fuzz/fuzz_elf: $(O)/fuzz/src/collect/user_packed.o
 $(O)/fuzz/fuzz_joined: $(O)/fuzz/src/cmd/joined.o
+$(O)/fuzz/fuzz_channel: $(O)/fuzz/src/cmd/channel.o
+$(O)/fuzz/fuzz_channel: FUZZ_LIBS := $(if $(SODIUM),$(LIBSODIUM))
 $(O)/fuzz/fuzz_words: $(patsubst %,$(O)/fuzz/src/collect/%.o,owners mounts vcpus)
 $(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) $(FUZZ_LD) -o $@ $^ $(LIBPURE)
+	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) $(FUZZ_LD) -o $@ $^ $(FUZZ_LIBS) $(LIBPURE)
 
 fuzz: $(O)/.setup-check ## fuzz the readers of what others wrote, each for FUZZ_S seconds (60)
 	$(Q)tools/setup libclang-rt-$$($(CLANG) -dumpversion | cut -d. -f1)-dev

@@ -19,8 +19,8 @@
 #include "cmd/guard.h"
 #include "recording/format.h"
 
-#define HANDSHAKE_NS (3 * NSEC_PER_SEC)  /* of a connection, before it has shown the token */
-#define SILENCE_NS   (10 * NSEC_PER_SEC) /* without a record: the host sends one a second */
+#define HANDSHAKE_NS (5 * NSEC_PER_SEC)  /* of a connection, before it has shown the token */
+#define SILENCE_NS   (30 * NSEC_PER_SEC) /* without a record: the host sends one a second */
 #define REST_NS      (30 * NSEC_PER_SEC) /* for what the host has in hand */
 
 /* Memory that both processes see. */

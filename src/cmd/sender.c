@@ -46,7 +46,7 @@ static enum way send_all(_Atomic int *way, int from, int fd, struct channel *c)
 
 		while ((n = poll(p, 2, ALIVE_MS)) < 0 && errno == EINTR)
 			;
-		if (p[1].revents) { /* it says nothing else */
+		if (p[1].revents) { /* a guest says nothing else */
 			*way = WAY_ENOUGH;
 			p[1].fd = -1;
 		}

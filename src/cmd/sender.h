@@ -14,7 +14,7 @@ struct sender;
 struct sender *sender_open(const struct channel_address *to, const struct token *token,
 			   const struct cpus *housekeeping);
 
-/* Where the recording goes, for recorder_open_to(), which closes it. */
+/* The file that the recording goes into, for recorder_open_to(), which closes it. */
 int sender_file(struct sender *s);
 
 /* True when the guest has enough, or is gone. */
