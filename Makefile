@@ -226,9 +226,9 @@ LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c $(POKE_SRC)
 MADE_SRC := $(O)/causes.c $(O)/topics.c $(O)/html_css.c $(O)/schemas.c $(O)/perfetto.pb-c.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
 # Seals what goes from a host to its guest. As protobuf-c a user need not have it.
-SODIUM	?= $(and $(wildcard $(SYSROOT)/usr/include/sodium.h),$(wildcard \
-	$(foreach dir,lib/$(TRIPLET) lib64 lib,$(SYSROOT)/usr/$(dir)/libsodium.a)))
 LIBSODIUM ?= -l:libsodium.a
+SODIUM	?= $(and $(wildcard $(SYSROOT)/usr/include/sodium.h),$(or $(filter-out -l:%,$(LIBSODIUM)), \
+	$(wildcard $(foreach dir,lib/$(TRIPLET) lib64 lib,$(SYSROOT)/usr/$(dir)/libsodium.a))))
 # A user who copies the binary need not have protobuf-c; distributions give -lprotobuf-c.
 PROTOBUF_C ?= -l:libprotobuf-c.a
 # riscv has no atomic instructions for bytes, and the users of a binary no libatomic.

@@ -27,6 +27,12 @@
 #define LIBDW ""
 #endif
 
+#ifdef CULPRIT_SODIUM
+#define LIBSODIUM ", libsodium"
+#else
+#define LIBSODIUM ""
+#endif
+
 #ifdef CULPRIT_LIBLZMA
 #define LIBLZMA ", liblzma where it is installed"
 #else
@@ -112,7 +118,8 @@ struct features *features_read(void)
 	for (uint32_t i = 0; i < f->hooks.n; i++)
 		f->hooks.of_state[f->hooks.state[i]]++;
 	snprintf(f->libraries, sizeof(f->libraries),
-		 "libbpf %d.%d, libelf %s, zlib %s, %s, protobuf-c %s" LIBIBERTY LIBDW LIBLZMA,
+		 "libbpf %d.%d, libelf %s, zlib %s, %s, protobuf-c %s" LIBIBERTY LIBSODIUM LIBDW
+			 LIBLZMA,
 		 libbpf_major_version(), libbpf_minor_version(), ELFUTILS_NUMBER, zlibVersion(),
 		 zstd_version(), protobuf_c_version());
 	return f;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comes through the channel between run --host-listen and watch --to: any bytes to who listens
- * and to who calls, and a stream of one who has the token, of which a byte may be changed or the
- * end missing. Nothing crashes, nobody waits, without the token nobody is let in, and what is taken
- * is what was put, up to the first change. All random numbers are the same, so that the test can be
- * either side. */
+/* Bytes that come through the channel between run --host-listen and watch --to: any bytes to who
+ * listens and to who calls, and a stream of one who has the token, of which a byte may be changed
+ * or the end missing. Nothing crashes, nobody waits, without the token nobody is let in, and what
+ * is taken is what was put, up to the first change. All random numbers are the same, so that the
+ * test can be either side. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,7 +108,7 @@ static size_t seal(const uint8_t *data, size_t size, uint8_t *stream, bool last)
 	return len;
 }
 
-/* What is taken is the begin of what was put; all of it where nothing was changed. */
+/* Takes the begin of what was put; all of it where nothing was changed. */
 static void take(const uint8_t *stream, size_t len, const uint8_t *data, size_t size, bool whole)
 {
 	static uint8_t record[CHANNEL_RECORD];
@@ -175,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_raw(data + 1, size - 1, data[0] % KINDS == TO_HOST);
 	return 0;
 }
-#else /* there is no such channel */
+#else /* no channel is built */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	(void)data;
