@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/confine.h"
 #include "base/json.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
@@ -361,7 +362,7 @@ static int run_pair(struct options *o, struct workload *w)
 	}
 	p->raw = p->raw_count + 2 * p->nways;
 	if (o->raw.path)
-		o->command.report = report_raw;
+		o->command.report = report_raw, o->command.keeps = RIGHTS_OF_FILES;
 	code = output_open(&o->raw) ? EXIT_ERROR : workload_command_run(&o->command, w, p);
 	code = output_close(&o->raw, code);
 	munmap(p->raw_count, bytes);
