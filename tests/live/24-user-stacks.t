@@ -21,7 +21,7 @@ import lib
 from lib import culprit, done, is_, ok, skip, sources
 
 lib.need_bpf()
-cpu = lib.pick_target()
+cpu = lib.pick_target(shared=True)
 PLAIN, STRIPPED, PACKED, BARE, VARYING, MANY, MADE, MANGLED = (
     lib.helper(f"callers{kind}")
     for kind in ("", "_stripped", "_packed", "_bare", "_varying", "_many", "_made", "_mangled"))

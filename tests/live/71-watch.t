@@ -1,134 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit watch: what takes time from a program's threads has its name, what does not touch them is
-not there, and windows that the program reports itself are explained."""
-import concurrent.futures
+not there, and windows that the program reports itself are explained. 73-watch-choice.t has which
+threads are watched."""
 import contextlib
 import ctypes
 import json
-import mmap
 import os
 import re
 import shutil
 import signal
 import struct
 import subprocess
-import tempfile
-import time
 
 import lib
+import watching
 from lib import culprit, done, is_, ok, skip, total
+from watching import (BPFTOOL, check_sums, cpu_ns, have_run, hierarchy, poke, poke_and_count, poked,
+                      program, put, rows, tids, watch)
 
 lib.need_bpf()
 cpu = lib.pick_target()
-place = tempfile.mkdtemp(prefix="culprit-test-")
-# A copy that another user may start, too.
-WATCHED = shutil.copy(lib.helper("watched"), place)
-
-
-class Program:
-    """A watched program, on the target unless `on` says otherwise. Guests have no program that
-    sets its niceness."""
-
-    def __init__(self, *args, on=(cpu,), prefix=(), nice=0):
-        self.proc = subprocess.Popen([*prefix, WATCHED, *args], stdout=subprocess.PIPE, text=True,
-                                     env=lib._environment(),
-                                     preexec_fn=lambda: (lib._begin(),
-                                                         os.sched_setaffinity(0, on),
-                                                         os.nice(nice)))
-        self.pid, *tids = map(int, self.proc.stdout.readline().split()[1:])
-        self.tids = list(filter(None, tids))  # some have no second thread
-
-    def end(self):
-        """What it printed."""
-        self.proc.terminate()
-        return self.proc.communicate(timeout=lib.HANG_S)[0]
-
-
-@contextlib.contextmanager
-def program(*args, **kwargs):
-    p = Program(*args, **kwargs)
-    try:
-        yield p
-    finally:
-        p.proc.terminate()  # the program removes its reports
-        p.proc.communicate(timeout=lib.HANG_S)
-
-
-def watch(*args, form="json", meanwhile=None, seconds=0.3):
-    """The report of a window that lasts `seconds`, or as long as `meanwhile` takes; and what that
-    returned."""
-    with lib.opened("watch", "-q", "-f", form, "-d", "60s" if meanwhile else f"{seconds}s",
-                    *map(str, args), stop=bool(meanwhile)) as run:
-        did = meanwhile and meanwhile()
-    if run.result.rc:
-        raise RuntimeError(f"culprit watch {args}: {run.result}")
-    return json.loads(run.result.out) if form == "json" else run.result.out, did
-
-
-def have_run(*programs, seconds=0.04):
-    """Waits until each thread of these programs has had a CPU for so long; otherwise for several
-    turns of two that share it."""
-    until = {tid: cpu_ns(tid) + 1e9 * seconds for p in programs for tid in p.tids}
-    lib.await_gone(lambda: [tid for tid, ns in until.items() if cpu_ns(tid) < ns])
-
-
-def cpu_ns(tid):
-    """For how long a thread has had a CPU, by the kernel."""
-    return int(lib.read(f"/proc/{tid}/schedstat").split()[0])
-
-
-def check_sums(report, what):
-    lib.check_sums(report, what, lost=None)  # the reader may have to share its CPU
-
-
-def rows(report, **match):
-    return [s for c in report["cpus"] for s in c["sources"] if lib._matches(s, match)]
-
-
-def poked(report, log):
-    """The rows of the threads of this run of poke: somebody else's may be there, too."""
-    own = {e["tid"] for e in log}
-    return rows(report, kind="thread", name=re.compile("^poke"), id=lambda tid: tid in own)
-
-
-def tids(report):
-    return {c["thread"]["pid"] for c in report["cpus"]}
-
-
-def poke(*args):
-    return lambda: lib.run_poke(cpu, *args)
-
-
-BPFTOOL = shutil.which("bpftool")
-
-
-def records_made():
-    """Of each CPU that this culprit observes: how many records its probes have made, by the
-    kernel's own memory. Others may have probes of their own."""
-    made, call = [], {"x86_64": 321, "aarch64": 280}[os.uname().machine]
-    held = {m for pid, _ in lib.marked() for fd in os.listdir(f"/proc/{pid}/fdinfo")
-            for m in re.findall(r"^map_id:\s+(\d+)$", lib.read(f"/proc/{pid}/fdinfo/{fd}"), re.M)}
-    for number in held:
-        m = json.loads(subprocess.run(["bpftool", "-j", "map", "show", "id", number],
-                                      capture_output=True, text=True, check=True).stdout)
-        if m.get("name") != "cpu_states":
-            continue
-        # bpftool would print all the rings.
-        attributes = struct.pack("I60x", m["id"])
-        fd = ctypes.CDLL(None).syscall(call, 14, attributes, len(attributes))
-        size = -(-m["bytes_value"] // 8) * 8
-        with mmap.mmap(fd, m["max_entries"] * size, mmap.MAP_SHARED, mmap.PROT_READ) as memory:
-            made += [sum(struct.unpack_from("4Q", memory, slot * size + 96))
-                     for slot in range(m["max_entries"])]
-        os.close(fd)
-    return made
-
-
-def poke_and_count(*args):
-    """poke's log, and the records made by then."""
-    return lib.run_poke(cpu, *args), records_made() if BPFTOOL else []
-
+place, WATCHED = watching.begin(cpu)
 
 # ---- who takes its time ----
 with program("spin") as p:
@@ -295,15 +188,6 @@ with program("calls", prefix=("chrt", "-f", "50")) as p:
     is_(rows(report, kind="syscall"), [], "no system call is, without --syscalls")
 
 # ---- by whom: units, and a quota ----
-def hierarchy(kind, option):
-    """Where such a hierarchy of cgroups is mounted, and may be written; None: nowhere."""
-    for line in lib.read("/proc/mounts").splitlines():
-        _, path, fs, options, *_ = line.split()
-        if fs == kind and option in options.split(",") and os.access(path, os.W_OK):
-            return path
-    return None
-
-
 @contextlib.contextmanager
 def group(root, name):
     """A new cgroup, gone at the end: its programs have ended by then."""
@@ -313,11 +197,6 @@ def group(root, name):
         yield path
     finally:
         lib.remove_group(path)
-
-
-def put(path, text):
-    with open(path, "w") as f:
-        f.write(str(text))
 
 
 def lost_to(report, pids):
@@ -401,191 +280,6 @@ with program("spin") as normal, program("spin", prefix=("chrt", "-r", "10")) as 
         check_sums(report, "throttled")
     else:
         skip("real-time throttling", "this kernel lets nobody in before a real-time thread")
-
-# ---- by name and by unit, also what comes later ----
-jitter = os.path.join(place, "jitter-loop-7")
-shutil.copy(WATCHED, jitter)
-
-
-class Chosen:
-    """A watch of what an option chooses, with what it has said so far."""
-
-    def __init__(self, option, name, mark="", prefix=()):
-        self.option = option
-        self.lines, self.rec, self.ready = (os.path.join(place, kind + option + mark)
-                                            for kind in ("lines", "rec", "ready"))
-        self.proc = lib.spawn("watch", "-q", option, str(name), "-d", "1h", "-f", "jsonl", "-o",
-                              self.lines, "-r", self.rec, "--ready-file", self.ready,
-                              prefix=prefix)
-
-    def lacks(self, wanted, since_ns=0):
-        """Those of these threads about which it has said nothing since then."""
-        text = lib.read(self.lines)
-        lines = map(json.loads, text[:text.rfind("}\n") + 1].splitlines())
-        return wanted - {line["tid"] for line in lines if line["start_ns"] >= since_ns}
-
-    def tids(self):
-        """All that it watched, behind the window."""
-        return tids(json.loads(culprit("report", self.rec, "-f", "json").out))
-
-
-def ran_as(path, group=None, seen_by=()):
-    """The threads of a program that runs until all of these have said something about both of
-    them."""
-    proc = subprocess.Popen([path, "spin"], stdout=subprocess.PIPE, text=True,
-                            env=lib._environment(), preexec_fn=lib._begin)
-    pids = set(map(int, proc.stdout.readline().split()[2:]))
-    if group:
-        put(f"{group}/cgroup.procs", proc.pid)
-    if seen_by:
-        lib.await_gone(lambda: [c for c in seen_by if c.lacks(pids)])
-    else:
-        time.sleep(0.2)
-    proc.terminate()
-    proc.communicate(timeout=lib.HANG_S)
-    return pids
-
-
-unit = f"{unified}/culprit-test-{os.getpid()}.slice"
-comm, by_group = Chosen("--comm", "jit*er-l*7"), []
-if unified:
-    # A unit that is not there is looked for once a second.
-    by_group = [Chosen(option, os.path.basename(unit)) for option in ("--cgroup", "--unit")]
-    by_group.append(Chosen("--unit", f"culprit-test-{os.getpid()}*", mark="glob"))
-    by_group[-1].option += " of a glob"
-
-
-def in_group():
-    """The group comes and goes, with one in it that has a name of its own; or one in none."""
-    if not unified:
-        return ran_as(WATCHED)
-    os.mkdir(unit)
-    os.mkdir(f"{unit}/inner")
-    pids = ran_as(WATCHED, f"{unit}/inner", by_group)
-    lib.remove_group(f"{unit}/inner")
-    lib.remove_group(unit)
-    return pids
-
-
-with program("spin") as p:
-    # Runs already, and leaves the other CPUs to those that begin to watch.
-    exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True,
-                           preexec_fn=lambda: (lib._begin(), os.sched_setaffinity(0, {cpu})))
-    before = set(map(int, exe.stdout.readline().split()[2:]))
-    for c in [comm, *by_group]:
-        lib.await_ready(c.proc, c.ready)
-    came, inside = [], []
-    for _ in range(2):
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            one, other = pool.submit(ran_as, jitter, seen_by=[comm]), pool.submit(in_group)
-        came.append(one.result())
-        inside.append(other.result())
-    for c in [comm, *by_group]:
-        c.proc.send_signal(signal.SIGINT)
-    for c in [comm, *by_group]:
-        if (r := lib.finish(c.proc)).rc:
-            raise RuntimeError(f"culprit watch {c.option}: {r}")
-    exe.terminate()
-    exe.communicate(timeout=lib.HANG_S)
-    found = comm.tids()
-    is_([before <= found] + [t <= found for t in came], [True] * 3,
-        "--comm: threads that were there, that came, and that came again")
-    ok(not found & set(p.tids).union(*inside), "and no other's", found, p.tids, inside)
-    for c in by_group:
-        found = c.tids()
-        is_([t <= found for t in inside], [True] * 2,
-            f"{c.option}: threads in it, and in it when it has come again")
-        ok(not found & before.union(p.tids, *came), "and no other's", found, p.tids, came)
-if not unified:
-    skip("by unit", "no cgroup2 that may be written is mounted here")
-for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 to 31 bytes"),
-                  (("--unit", "a/b"), "no name of a unit"),
-                  (("--vcpus", "a", "--syscalls"), "inside one system call")):
-    r = culprit("watch", *args)
-    ok(r.rc == 1 and why in r.err and r.err.count("\n") == 1, f"{args}: is refused", r)
-
-r = culprit("watch", "--comm", "nobody-of-this", "-d", "0.2")
-ok(r.rc == 0 and "none of the chosen threads was seen" in r.out, "--comm: that it finds nobody", r)
-
-# ---- the virtual CPUs of a machine ----
-name = f"guest-{os.getpid()}"
-by_name = Chosen("--vcpus", name)
-with program("machine") as p, program("machine") as other:
-    by_pid, _ = watch("--vcpus", str(p.pid), meanwhile=lambda: have_run(p, other))
-    is_(tids(by_pid), {p.tids[1]}, "--vcpus PID: the one thread that is a virtual CPU's")
-    lib.await_ready(by_name.proc, by_name.ready)
-    came = []
-    for value in f"guest={name},debug-threads=on", name:
-        machine = Program("machine", "-name", value)
-        lib.await_gone(lambda: by_name.lacks({machine.tids[1]}))
-        came.append(machine.tids)
-        machine.end()
-    by_name.proc.send_signal(signal.SIGINT)
-    if (r := lib.finish(by_name.proc)).rc:
-        raise RuntimeError(f"culprit watch --vcpus: {r}")
-    is_(by_name.tids(), {t[1] for t in came},
-        "--vcpus NAME: a machine that comes, and that comes again, and none of another")
-    r = culprit("watch", "--vcpus", str(os.getpid()), "-d", "0.2")
-    ok(r.rc == 1 and "is called like a virtual CPU" in r.err and r.err.count("\n") == 1,
-       "--vcpus of a process that is no machine: is refused", r)
-    with program("spin", "-name", name) as p:
-        r = culprit("watch", "-q", "--vcpus", f"name={name}", "-d", "0.2")
-    ok(r.rc == 0 and r.err.count(f"process {p.pid} is called {name}, but no thread") == 1,
-       "--vcpus NAME of a machine whose threads have no names: says so", r)
-
-# ---- on the CPUs that were asked for ----
-elsewhere = min(lib.ALLOWED - {cpu})
-with program("spin") as here, program("spin", on=(elsewhere,)) as there:
-    report, _ = watch("-c", cpu, meanwhile=lambda: have_run(here, there))
-    ok(set(here.tids) <= tids(report), "-c: programs on that CPU are watched", here.tids,
-       tids(report))
-    ok(not set(there.tids) & tids(report), "and none that runs elsewhere", there.tids, tids(report))
-    is_(report["run"]["cpus"], [cpu], "the report says which CPU")
-
-
-def ran(tid):
-    """How often a thread has come to a CPU, and for how long it ran and waited, by the kernel."""
-    return lib.read(f"/proc/{tid}/schedstat")
-
-
-SHORT = "fifo", "-n", "30", "-l", "1ms", "-g", "5ms-10ms"
-
-if BPFTOOL:
-    name = "while a watched program sleeps nothing at all is recorded on its CPU"
-    with program("sleep") as p:
-        lib.await_gone(lambda: not re.search(r"\) S ", lib.read(f"/proc/{p.pid}/stat")))
-        before = ran(p.pid)
-        report, (_, made) = watch("-p", p.pid, meanwhile=lambda: poke_and_count(*SHORT))
-        if before == ran(p.pid):
-            ok(set(made) == {0}, name, made, report)
-        else:
-            lib.not_judged(name, "somebody has woken it")
-
-    shell = os.path.join(place, "jitter-shell")
-    shutil.copy("/bin/sh", shell)
-    with subprocess.Popen([shell, "-c", "read go; for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done; "
-                           "echo done; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True, preexec_fn=lambda: (lib._begin(),
-                                                         os.sched_setaffinity(0, (cpu,)))) as p:
-        def children():
-            """How often it came to the CPU, and the records, before and after others ran."""
-            p.stdin.write("\n")
-            p.stdin.flush()
-            p.stdout.readline()
-            lib.await_gone(lambda: not re.search(r"\) S ", lib.read(f"/proc/{p.pid}/stat")))
-            before = ran(p.pid), records_made()
-            _, made = poke_and_count(*SHORT)
-            return before, (ran(p.pid), made)
-
-        _, (before, after) = watch("--comm", "jitter-sh*", meanwhile=children)
-        p.stdin.close()
-    name = "children that are watched until they are renamed leave nothing behind"
-    if before[0] == after[0]:
-        is_(after[1], before[1], name)
-    else:
-        lib.not_judged(name, "somebody has woken it")
-else:
-    skip("CPUs where nobody runs make no records", "needs bpftool")
 
 # ---- on request ----
 with program("calls") as p:
@@ -672,92 +366,7 @@ is_(t["kernel_thread"], False, "it is no kernel thread")
 is_([w for w in lines if w["kernel_thread"] is not (None if w["comm"] is None else False)], [],
     "nor in any line, as far as it has a name there")
 
-# ---- reports that somebody else makes for it ----
-MAGIC = 0x32656b6375636c75
-
-
-class Forged:
-    """A program, a watch of it, and a file of reports that has this owner, and says that it is of
-    another process, or of one that started later. by, prefix: commands that start the program, and
-    culprit."""
-
-    def __init__(self, owner, pid=0, later=0, by=(), prefix=()):
-        self.program = Program("spin", prefix=by)
-        self.pid = self.program.pid
-        self.path = f"/dev/shm/culprit-{self.pid}"
-        started = int(lib.read(f"/proc/{self.pid}/stat").rsplit(")", 1)[1].split()[19])
-        self.head = struct.pack("<2Q", started + later, self.pid + pid)
-        with open(self.path, "wb") as f:
-            f.write(struct.pack("<2Q", MAGIC, 0) + self.head + bytes(4096 * 32))
-        os.chown(self.path, owner, owner)
-        os.chmod(self.path, 0o600)
-        self.ready = os.path.join(place, f"r1-{self.pid}")
-        self.proc = lib.spawn("watch", "-p", str(self.pid), "-d", "60s", "-q", "-f", "json",
-                              "--ready-file", self.ready, prefix=prefix)
-
-    def report(self):
-        """12 times, in the window."""
-        lib.await_ready(self.proc, self.ready)
-        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        with open(self.path, "r+b") as f:
-            f.write(struct.pack("<2Q", MAGIC, 12) + self.head)
-            for i in range(12):
-                f.write(struct.pack("<3Q2I", i + 1, now + i * 1000000, now + i * 1000000 + 500000,
-                                    self.pid, 0))
-
-    def believed(self):
-        """How many count."""
-        os.killpg(self.proc.pid, signal.SIGINT)
-        r = lib.finish(self.proc)
-        os.unlink(self.path)
-        self.program.end()
-        return sum(c["thread"]["reported"] for c in json.loads(r.out)["cpus"])
-
-
-HIDDEN = ("unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 p /proc && exec "$@"', "sh")
-hidden = "the same of another user's program, of which /proc hides all"
-forged = [("a file that is not the process's own is not believed", False, Forged(65534)),
-          ("nor one of an earlier process of the same number", False, Forged(0, later=-1)),
-          ("nor one of another process", False, Forged(0, pid=1)),
-          ("one that says so is", True, Forged(0))]
-if subprocess.run([*HIDDEN, "true"], check=False).returncode or not shutil.which("setpriv"):
-    skip(hidden, "no hidepid or setpriv")
-else:
-    os.chmod(place, 0o755)
-    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    forged.append((hidden, True, Forged(65534, by=nobody, prefix=HIDDEN)))
-for _, _, f in forged:
-    f.report()
-
-# A machine of another user. Root's group sees it, unless gid= names another.
-hidden = ["--vcpus of a machine that /proc hides: is watched on",
-          "--vcpus of a machine that /proc hides only later: is watched on, and that is said"]
-if len(forged) < 5:
-    for name in hidden:
-        skip(name, "no hidepid or setpriv")
-else:
-    def hiding(option):
-        return [word.replace("hidepid=2", option) for word in HIDDEN]
-
-    with program("machine", prefix=nobody) as p, program("spin"):
-        early, late = (Chosen("--vcpus", p.pid, mark, hiding(option)) for mark, option in
-                       (("1", "hidepid=2,gid=65533"), ("2", "hidepid=0")))
-        for c in early, late:
-            lib.await_ready(c.proc, c.ready)
-        subprocess.run(["nsenter", "-t", str(late.proc.pid), "-m", "mount", "-o",
-                        "remount,hidepid=2,gid=65533", "/proc"], check=True)
-        hides_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)  # looked at once a second
-        lib.await_gone(lambda: [c for c in (early, late)
-                                if c.lacks({p.tids[1]}, hides_ns + 3 * 10**9)])
-        for c, said, name in zip((early, late), (0, 1), hidden):
-            watched = not c.lacks({p.tids[1]}, hides_ns + 3 * 10**9)
-            c.proc.send_signal(signal.SIGINT)
-            r = lib.finish(c.proc)
-            ok(watched and r.rc == 0 and r.err.count("cannot be read any more") == said, name, r)
-time.sleep(0.3)  # reports are read many times a second, and at the end
-for name, honest, f in forged:
-    is_(f.believed() > 0, honest, name)
-
+# ---- the end of a watched program ----
 with program("late") as p, program("late") as q:
     proc, other = (lib.spawn("watch", "-p", str(one.pid), "-d", window, "-q", "-f", "json",
                              "--ready-file", os.path.join(place, ready), "-H",
