@@ -24,6 +24,7 @@
 #define TOOL      "stress-ng"
 #define LOOK_NS   (10 * NSEC_PER_MSEC)
 #define SETTLE_NS (300 * NSEC_PER_MSEC) /* after its first worker has started */
+#define END_NS    (5 * NSEC_PER_SEC)    /* for the end of what was killed */
 #define PATH_MAX_ 256
 
 const char *const load_names[] = {"cpu", "disk", "net", NULL};
@@ -249,13 +250,30 @@ struct load_state *load_state(struct load *l)
 	return l->state;
 }
 
+/* A killed process that is in the kernel ends when that lets it: a disk may keep its writer for
+ * minutes. The keeper waits for those, and removes their files, also when culprit has ended. */
+static void end_keeper(const struct load *l)
+{
+	uint64_t deadline = now_ns() + END_NS;
+
+	kill(l->keeper, SIGTERM);
+	while (!waitpid(l->keeper, NULL, WNOHANG)) {
+		if (now_ns() >= deadline) {
+			say("processes of " TOOL
+			    " were killed and have not ended: the kernel keeps "
+			    "them. Process %d waits for them and then removes %s",
+			    l->keeper, l->place);
+			return;
+		}
+		look_again();
+	}
+}
+
 void load_close(struct load *l)
 {
 	if (!l)
 		return;
-	kill(l->keeper, SIGTERM);
-	while (waitpid(l->keeper, NULL, 0) < 0 && errno == EINTR)
-		;
+	end_keeper(l);
 	if (atomic_load(&l->state->phase) == LOAD_ENDED)
 		say(TOOL " did not run to the end: what is called under load was measured without");
 	munmap(l->state, sizeof(*l->state));

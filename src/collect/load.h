@@ -42,6 +42,7 @@ struct load;
 /* Call before the samplers are forked. NULL with the reason said: no stress-ng, no directory. */
 struct load *load_open(const struct load_options *options);
 struct load_state *load_state(struct load *l); /* valid until load_close */
-void load_close(struct load *l);               /* leaves nothing of it running or behind */
+/* Leaves nothing of it running or behind, or says what the kernel keeps. */
+void load_close(struct load *l);
 
 #endif
