@@ -180,7 +180,7 @@ void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t 
 		 uint64_t outside_ns)
 {
 	struct gap g = {.start = start_ns, .end = end_ns, .ns = outside_ns};
-	/* Else it is mostly something else: no evidence of what stopped several CPUs. */
+	/* A hiccup that is mostly something else is no evidence of what stopped several CPUs. */
 	bool tells = outside_ns >= LONG_NS && outside_ns * 2 >= end_ns - start_ns;
 	struct waiting *w = tells ? of_cpu(o, index) : NULL;
 
