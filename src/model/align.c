@@ -13,11 +13,13 @@
 #define SEGMENTS    4096           /* straight parts of all pieces */
 #define SEGMENT     48             /* matched gaps of a straight part, at least... */
 #define SEGMENT_NS  10000000000ULL /* time of such a part, at least */
-#define SURE        27.7           /* twice the logarithm of a million */
-#define RIVAL_MOST  1024           /* events that the moved lines are compared by */
-#define MOVES       100            /* the line is moved by so many... */
-#define MOVE_NS     100000         /* length of such a step, to both sides */
-#define BETWEEN     48             /* gaps whose time to those after them also moves the line */
+#define DENSE       400            /* matched gaps that tell of a shorter part: clocks are slewed */
+#define DENSE_NS    1000000000ULL
+#define SURE        27.7   /* twice the logarithm of a million */
+#define RIVAL_MOST  1024   /* events that the moved lines are compared by */
+#define MOVES       100    /* the line is moved by so many... */
+#define MOVE_NS     100000 /* length of such a step, to both sides */
+#define BETWEEN     48     /* gaps whose time to those after them also moves the line */
 #define AFTER       4
 #define BEYOND_NS   2000000000ULL /* a line is believed so long beyond its gaps */
 
@@ -220,21 +222,26 @@ static void add_piece(struct alignment *a, const struct align_all *all, uint32_t
 /* Cuts a line that was followed into straight parts, one after the other without a gap. */
 static void cut(struct alignment *a, const struct align_all *all, const struct found *f)
 {
-	uint32_t from = f->first, n = 0, begun = a->npieces;
+	uint32_t from = f->first, n = 0, begun = a->npieces, rest = 0;
 	uint64_t each = (all->event[f->last].start_ns - all->event[f->first].start_ns) /
 			(SEGMENTS / PIECES_MOST);
 	uint64_t least = each > SEGMENT_NS ? each : SEGMENT_NS;
+	uint64_t dense = each > DENSE_NS ? each : DENSE_NS;
 
+	for (uint32_t i = f->first; i <= f->last; i++)
+		rest += all->event[i].partner != ALIGN_NOBODY;
 	for (uint32_t i = f->first; i <= f->last; i++) {
 		uint64_t t = all->event[i].start_ns, left = all->event[f->last].start_ns - t;
+		uint64_t length = t - all->event[from].start_ns;
 
 		a->gaps++;
 		if (all->event[i].partner == ALIGN_NOBODY)
 			continue;
 		a->matched++;
 		n++;
-		if (i == f->last ||
-		    (n >= SEGMENT && t - all->event[from].start_ns >= least && left >= least)) {
+		rest--;
+		if (i == f->last || (n >= SEGMENT && length >= least && left >= least) ||
+		    (n >= DENSE && length >= dense && rest >= DENSE && left >= dense)) {
 			add_piece(a, all, from, i + 1, f->line);
 			from = i;
 			n = 0;

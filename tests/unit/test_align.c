@@ -18,6 +18,7 @@
 #define LANES   4
 #define CASES   100
 #define RELATED 40
+#define SLEW    150e-6
 
 /* Gaps of both sides, as each sees them. */
 static struct align_gaps guest[LANES], host[LANES];
@@ -29,6 +30,7 @@ static struct {
 	uint64_t offset_ns;
 	double drift;
 	uint64_t after_ns, suspended_ns;
+	uint64_t slewed_ns; /* from then on it is faster by SLEW, for a second; 0: never */
 } clocks;
 
 static int begin(void **state)
@@ -37,7 +39,7 @@ static int begin(void **state)
 	clocks.offset_ns = 5000 * S + 123456789;
 	clocks.drift = 0;
 	clocks.after_ns = UINT64_MAX;
-	clocks.suspended_ns = 0;
+	clocks.suspended_ns = clocks.slewed_ns = 0;
 	for (int i = 0; i < LANES; i++) {
 		guest[i] = host[i] = (struct align_gaps){.most = 65536};
 		lane[i] = (struct align_lane){&guest[i], &host[i]};
@@ -56,9 +58,16 @@ static int end(void **state)
 	return 0;
 }
 
+static uint64_t slewed(uint64_t t)
+{
+	uint64_t since = clocks.slewed_ns && t > clocks.slewed_ns ? t - clocks.slewed_ns : 0;
+
+	return SLEW * (double)(since < S ? since : S);
+}
+
 static uint64_t truth(uint64_t t)
 {
-	return t + clocks.offset_ns + (int64_t)(clocks.drift * (double)(t - 100 * S)) +
+	return slewed(t) + t + clocks.offset_ns + (int64_t)(clocks.drift * (double)(t - 100 * S)) +
 	       (t > clocks.after_ns ? clocks.suspended_ns : 0);
 }
 
@@ -198,6 +207,19 @@ static void follows_a_suspended_guest(void **state)
 	assert_false(align_host_time(&found, 300 * S, &host_ns));
 }
 
+/* NTP slews the host's clock for a second: where gaps are dense the line follows. */
+static void follows_a_slewed_clock(void **state)
+{
+	(void)state;
+	clocks.drift = -39e-6;
+	clocks.slewed_ns = 110 * S + 300 * MS;
+	random_noise(100 * S, 125 * S, MS, LANES, 20);
+	match();
+	assert_int_equal(found.verdict, ALIGN_FOUND);
+	assert_in_range(wrong_by(100 * S, 125 * S), 0, 25 * US);
+	assert_in_range(wrong_by(113 * S, 125 * S), 0, 5 * US);
+}
+
 static void refuses_too_few_gaps(void **state)
 {
 	(void)state;
@@ -296,11 +318,11 @@ static void keeps_the_longest_gaps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(finds_offset_and_drift),       TEST(bears_missing_gaps),
-		TEST(clocks_may_be_hours_apart),    TEST(refuses_periodic_noise),
-		TEST(follows_a_suspended_guest),    TEST(refuses_too_few_gaps),
-		TEST(refuses_unrelated_recordings), TEST(finds_related_recordings),
-		TEST(keeps_the_longest_gaps),
+		TEST(follows_a_slewed_clock),   TEST(finds_offset_and_drift),
+		TEST(bears_missing_gaps),       TEST(clocks_may_be_hours_apart),
+		TEST(refuses_periodic_noise),   TEST(follows_a_suspended_guest),
+		TEST(refuses_too_few_gaps),     TEST(refuses_unrelated_recordings),
+		TEST(finds_related_recordings), TEST(keeps_the_longest_gaps),
 	};
 
 	return cmocka_run_group_tests_name("align", tests, NULL, NULL);
