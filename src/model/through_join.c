@@ -128,11 +128,16 @@ static void set_place(const struct through *t, struct source *s, uint32_t cpu)
 static void give(struct through *t, uint32_t index, const struct host_window *w,
 		 const struct window_piece *p, uint64_t ns)
 {
-	uint32_t row = through_row(t, index, &t->origin[p->origin]);
-	struct source *s = t->view->cpu[index].sources.row[row];
-	struct piece *piece = piece_of(t, row);
+	struct source *s;
+	struct piece *piece;
+	uint32_t row;
 
-	if (!piece || !ns)
+	if (!ns)
+		return;
+	row = through_row(t, index, &t->origin[p->origin]);
+	s = t->view->cpu[index].sources.row[row];
+	piece = piece_of(t, row);
+	if (!piece)
 		return;
 	s->hiccups += !piece->net_ns;
 	set_place(t, s, w->cpu);
@@ -259,6 +264,22 @@ static struct account *divide(void *through, uint32_t index, const struct accoun
 	return &t->account;
 }
 
+/* Marks the lanes whose windows the guest's gaps are divided by. Returns how many. */
+static uint32_t want_windows(struct through *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; t->windows && i < t->found.nlanes; i++) {
+		uint32_t lane = t->found.lane[i];
+
+		if (lane >= t->nwindows || t->windows[lane].wanted)
+			continue;
+		t->windows[lane].wanted = true;
+		n++;
+	}
+	return n;
+}
+
 int through_begin(struct through *t, struct view *guest, const struct view *host,
 		  const struct through_source *source)
 {
@@ -269,9 +290,9 @@ int through_begin(struct through *t, struct view *guest, const struct view *host
 	t->host_name = source->several ? view_text(guest, host->host.hostname) : NULL;
 	t->divider = (struct divider){t, divide};
 	t->nwindows = host->ncpus;
-	t->most = WINDOWS_MOST / (host->ncpus + 1);
-	t->most = t->most < WINDOWS_LANE ? t->most : WINDOWS_LANE;
 	t->windows = calloc(t->nwindows, sizeof(*t->windows));
+	t->most = WINDOWS_MOST / (want_windows(t) + 1);
+	t->most = t->most < WINDOWS_LANE ? t->most : WINDOWS_LANE;
 	t->origin = calloc(ORIGINS / 2, sizeof(*t->origin));
 	t->slot = calloc(ORIGINS, sizeof(*t->slot));
 	t->span = calloc(SPANS_MAX, sizeof(*t->span));

@@ -56,6 +56,7 @@ struct gap {
 
 /* Windows of one thread, the newest: a ring. */
 struct windows {
+	bool wanted; /* a CPU of the guest's: others' need no room */
 	struct host_window **window;
 	uint64_t first, next; /* counted from the begin of the recording */
 	uint64_t dropped_ns;  /* the last of those that had to go ended then */

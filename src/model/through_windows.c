@@ -133,7 +133,7 @@ void through_window(struct through *t, uint32_t index, const struct account *a)
 
 	if (end > t->newest_ns)
 		t->newest_ns = end;
-	if (!w || !is_next(t, w, a))
+	if (!w || !w->wanted || !is_next(t, w, a))
 		return;
 	x = make_room(t, w, a->npieces + 2) ? copy_window(t, index, a) : NULL;
 	if (x) {

@@ -246,6 +246,38 @@ static void keeps_so_many_pieces(void **state)
 	free(p);
 }
 
+/* Names none that had no part in a gap, however near it was. */
+static void names_nobody_beside(void **state)
+{
+	struct account a = all_outside(in_guest(4) - 21 * US, 20 * US);
+	const struct account *r = divide(&a);
+
+	(void)state;
+	assert_int_equal(r->npieces, 0);
+	assert_int_equal(r->host_nothing_ns, 20 * US);
+}
+
+/* A recording of a host has room for many threads, whose windows need none: those of the guest's
+ * own are kept until the guest comes to them. */
+static void keeps_the_windows_of_its_cpus(void **state)
+{
+	enum { THREADS = 64, MORE = 10000 };
+	struct account a;
+
+	(void)state;
+	draw_gaps(THREADS, "CPU 3/KVM");
+	join();
+	more(NULL, UINT64_MAX);
+	for (uint32_t i = 0; i < MORE; i++) {
+		a = all_outside(gap[GAPS - 1].start_ns + 100 * MS + i * 10 * US, US);
+		through_window(t, 0, &a);
+	}
+	a = all_outside(in_guest(0), gap[0].length_ns);
+	assert_int_equal(divide(&a)->host_not_covered_ns, 0);
+	assert_in_range(divide(&a)->host_ns, gap[0].length_ns - 5 * US, gap[0].length_ns);
+	end(NULL);
+}
+
 /* A thread has the name of CPU 4, and gaps of its own: it is another guest's. */
 static void sees_names_of_other_guests(void **state)
 {
@@ -360,12 +392,14 @@ int main(void)
 		TEST(says_what_is_not_known),
 		TEST(leaves_the_guests_own_time),
 		TEST(needs_an_overlap),
+		TEST(names_nobody_beside),
 		TEST(keeps_so_many_pieces),
 		cmocka_unit_test(trusts_no_recording_with_holes),
 		cmocka_unit_test(sees_names_of_other_guests),
 		cmocka_unit_test(finds_threads_by_their_gaps),
 		cmocka_unit_test(says_why_no_thread_is_found),
 		cmocka_unit_test(tells_hosts_apart),
+		cmocka_unit_test(keeps_the_windows_of_its_cpus),
 		cmocka_unit_test(knows_the_threads_of_vcpus),
 	};
 
