@@ -187,6 +187,10 @@ static int check(struct options *o, const struct host *host)
 	if (watch_threads_check(&o->threads))
 		return -1;
 	o->threads.exits = watch_threads_exits(&o->threads);
+	if (o->sums && o->threads.exits)
+		say("--sums adds up no time of virtual CPUs out of their guests: of each such time "
+		    "it depends on the thread, and on its end, whether the guest had halted; "
+		    "leave out --sums to see it");
 	if (cpus_empty(&m->cpus))
 		choose_cpus(o, host);
 	if (cpus_empty(&m->housekeeping)) {

@@ -98,40 +98,6 @@ for more in ("-r", at("x.rec")), ("--sums",), ("--last", "1s"):
 
 
 # ---- both ends, with the test between them ----
-class Between(threading.Thread):
-    """Takes what a watch sends, keeps it, and sends it on to the run."""
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.listening, self.port = channel.listen()
-        self.got, self.raw, self.fault = b"", [], None
-
-    def run(self):
-        try:
-            self.pass_on()
-        except Exception as why:  # pylint: disable=broad-except
-            self.fault = repr(why)
-
-    def pass_on(self):
-        sock, _ = self.listening.accept()
-        sock.settimeout(60)
-        host = Channel(sock, secret).answer()
-        guest = Channel(connect(port), secret).call()
-        last, over = False, False
-        while not last:
-            ready, _, _ = select.select([host.sock] + [guest.sock] * (not over), [], [], 60)
-            if guest.sock in ready:
-                over = True
-                assert guest.sock.recv(1) == b""
-                host.sock.shutdown(socket.SHUT_WR)
-            if host.sock in ready:
-                data, last = host.take()
-                self.got += data
-                guest.put(data, last)
-        assert over, "the watch ended by itself"
-        host.sock.close()
-        guest.sock.close()
-
 
 def told(proc):
     """The child that takes what comes."""
@@ -191,7 +157,7 @@ new_token("other", b"y" * 32)
 r = culprit("watch", "-c", str(cpu), "-q", "--to", f"tcp:{port}", "--token", at("other"))
 ok(r.rc == 1 and "did not show that it has the token" in r.err and r.err.count("\n") == 1,
    "watch with another token: one line", r)
-between = Between()
+between = channel.Between(secret, port)
 between.start()
 watch = lib.spawn("watch", "-c", str(cpu), "-q", "--to", f"tcp:{between.port}", "--token",
                   at("token"), "-f", "json")

@@ -4,7 +4,9 @@ src/cmd/channel.h, by the same library."""
 import ctypes
 import hashlib
 import os
+import select
 import socket
+import threading
 
 MAGIC = b"culprit\1"
 MOST = 32768
@@ -102,8 +104,7 @@ class Channel:
 
 
 def connect(port):
-    s = socket.create_connection(("127.0.0.1", port), timeout=60)
-    return s
+    return socket.create_connection(("127.0.0.1", port), timeout=60)
 
 
 def listen():
@@ -112,3 +113,39 @@ def listen():
     s.listen(4)
     s.settimeout(60)
     return s, s.getsockname()[1]
+
+
+class Between(threading.Thread):
+    """Takes what a watch sends, keeps it, and sends it on to the run."""
+
+    def __init__(self, token, port):
+        super().__init__(daemon=True)
+        self.token, self.to = token, port
+        self.listening, self.port = listen()
+        self.got, self.fault = b"", None
+
+    def run(self):
+        try:
+            self.pass_on()
+        except Exception as why:  # pylint: disable=broad-except
+            self.fault = repr(why)
+
+    def pass_on(self):
+        sock, _ = self.listening.accept()
+        sock.settimeout(60)
+        host = Channel(sock, self.token).answer()
+        guest = Channel(connect(self.to), self.token).call()
+        last, over = False, False
+        while not last:
+            ready, _, _ = select.select([host.sock] + [guest.sock] * (not over), [], [], 60)
+            if guest.sock in ready:
+                over = True
+                assert guest.sock.recv(1) == b""
+                host.sock.shutdown(socket.SHUT_WR)
+            if host.sock in ready:
+                data, last = host.take()
+                self.got += data
+                guest.put(data, last)
+        assert over, "the watch ended by itself"
+        host.sock.close()
+        guest.sock.close()
