@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int way_length(const char *path)
 {
@@ -39,11 +40,19 @@ int way_check(const char *path)
 	return 0;
 }
 
+bool way_to_others(const char *path, const struct stat *st)
+{
+	struct stat dir;
+
+	return S_ISFIFO(st->st_mode) && st->st_uid != geteuid() &&
+	       (way_dir(path, &dir) || dir.st_mode & S_IWOTH);
+}
+
 const char *way_error(int error)
 {
 	int positive = error < 0 ? -error : error;
 
 	return positive == ELOOP ? "a symbolic link in a directory where anybody may write could "
-				   "lead anywhere"
+				   "lead anywhere, another user's pipe there to that user"
 				 : strerror(positive);
 }

@@ -4,6 +4,7 @@
 #ifndef CULPRIT_WAY_H
 #define CULPRIT_WAY_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /* Length of the directory in front of a file's name, with its slash; 0: there is none. */
@@ -15,6 +16,10 @@ int way_dir(const char *path, struct stat *st);
 /* Directories in front of the file's name may be links, but not in a directory where anybody may
  * write. 0 or -ELOOP. */
 int way_check(const char *path);
+
+/* True for another user's pipe in a directory where anybody may write: st is of what the path
+ * names, or of what was opened there. Whoever has put it there would get what is written. */
+bool way_to_others(const char *path, const struct stat *st);
 
 /* The words for an errno or -errno, for ELOOP those of a refused link. Static, or strerror's. */
 const char *way_error(int error);

@@ -63,7 +63,7 @@ static int resolve(char *path, struct stat *st, bool *exists)
 		if (!*exists)
 			return errno == ENOENT ? 0 : -errno;
 		if (!S_ISLNK(st->st_mode))
-			return 0;
+			return way_to_others(path, st) ? -ELOOP : 0;
 		err = way_dir(path, &dir);
 		if (!err && dir.st_mode & S_IWOTH)
 			return -ELOOP;
@@ -129,12 +129,15 @@ static int open_there(struct newfile *n, const struct stat *was)
 	int from = standard(was);
 	int fd = from >= 0 ? fcntl(from, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
 			   : open(n->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	int err = fd < 0 ? -errno : 0;
 	struct stat st;
+	bool same = from >= 0 || (!err && !fstat(fd, &st) && !S_ISREG(st.st_mode) &&
+				  !way_to_others(n->path, &st));
 
 	n->path[0] = '\0';
-	if (fd < 0)
-		return -errno;
-	if (from >= 0 || (!fstat(fd, &st) && !S_ISREG(st.st_mode)))
+	if (err)
+		return err;
+	if (same)
 		return fd;
 	close(fd); /* somebody has exchanged it meanwhile */
 	return -ELOOP;

@@ -81,7 +81,7 @@ static int settle_input(void)
 static int open_file(const char *path)
 {
 	if (strcmp(path, "-"))
-		return open(path, O_RDONLY | O_CLOEXEC);
+		return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a pipe, too */
 	return settle_input() ? -1 : open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
 }
 

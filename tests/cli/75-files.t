@@ -141,6 +141,26 @@ reader.start()
 r = culprit(*WAYS["-o"], fifo)
 reader.join(10)
 ok(r.rc == 0 and got == [report] and stat.S_ISFIFO(os.stat(fifo).st_mode), "-o to a fifo", r)
+waits = os.path.join(shared, "waits.rec")
+os.mkfifo(waits)
+r = culprit("report", waits)
+ok(r.rc == 1 and "is not a file" in r.err, "a fifo in a recording's place is refused, unread", r)
+r = culprit("record", *RUN[1:], waits)
+ok(r.rc == 1 and "nobody reads from it" in r.err, "record to a fifo does not wait for its reader", r)
+# The maker of one would read what a run tells of the machine.
+for path in fifo, waits:
+    os.chown(path, 65534, 65534)
+ends = [os.open(path, os.O_RDONLY | os.O_NONBLOCK) for path in (fifo, waits)]
+r = culprit(*WAYS["-o"], fifo)
+ok(r.rc == 1 and "another user's pipe" in r.err,
+   "another user's fifo in a directory where anybody may write is refused", r)
+r = culprit("record", *RUN[1:], waits)
+ok(r.rc == 1 and "exists already" in r.err, "by record, too", r)
+r = culprit("record", *RUN[1:], "--force", waits)
+ok(r.rc == 0 and stat.S_ISREG(os.stat(waits).st_mode), "which replaces it with --force", r)
+is_([os.read(end, 1) for end in ends], [b"", b""], "and nothing has come out of them")
+for end in ends:
+    os.close(end)
 r = culprit(*WAYS["-o"], "/dev/null")
 ok(r.rc == 0 and stat.S_ISCHR(os.stat("/dev/null").st_mode), "-o /dev/null", r)
 is_(culprit(*WAYS["-o"], "/dev/stdout").out, report, "-o /dev/stdout, a pipe")
