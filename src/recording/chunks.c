@@ -54,8 +54,9 @@ void chunks_expect_input(void)
  * into one without a name, which takes its place. 0, or -1 with errno. */
 static int settle_input(void)
 {
-	char block[65536];
-	ssize_t n;
+	char block[65536], first[sizeof(FILE_MAGIC) - 1];
+	size_t have = 0;
+	ssize_t n = 0;
 	FILE *f;
 
 	if (!is_copied())
@@ -63,9 +64,16 @@ static int settle_input(void)
 	chunks_expect_input();
 	f = spare;
 	spare = NULL;
-	while (f && (n = read(STDIN_FILENO, block, sizeof(block))) != 0)
+	while (f && (n = read(STDIN_FILENO, block, sizeof(block))) != 0) {
 		if ((n < 0 && errno != EINTR) || (n > 0 && fwrite(block, n, 1, f) != 1))
 			break;
+		for (ssize_t i = 0; i < n && have < sizeof(first); i++)
+			first[have++] = block[i];
+		if (have == sizeof(first) && memcmp(first, FILE_MAGIC, have)) {
+			n = 0; /* no recording, and it may never end */
+			break;
+		}
+	}
 	if (!f || n || fflush(f) || dup2(fileno(f), STDIN_FILENO) < 0) {
 		int err = errno;
 

@@ -217,6 +217,13 @@ for what, given, says in (("nothing", b"", "standard input is not a recording.*e
     r = piped("report", "-", given=given)
     ok(r.returncode == 1 and not r.stdout and re.search(says, r.stderr.decode())
        and r.stderr.count(b"\n") == 1, f"{what} on standard input is refused", r)
+with open("/dev/zero", "rb") as endless, subprocess.Popen(["cat"], stdin=endless,
+                                                          stdout=subprocess.PIPE) as cat:
+    r = subprocess.run([CULPRIT, "report", "-"], stdin=cat.stdout, capture_output=True,
+                       timeout=HANG_S)
+    cat.kill()
+ok(r.returncode == 1 and b"is not a recording" in r.stderr,
+   "what is no recording and never ends is not copied to its end", r)
 is_(culprit("report", at("two.rec"), "-o", "-").out, report, "report -o - is standard output")
 ok(not os.path.exists("-"), "no file of this name is made")
 is_(culprit("osnoise", "--input", TRACE, "-o", "-").out, culprit("osnoise", "--input", TRACE).out,
