@@ -21,8 +21,9 @@
 #
 # A file called proven behind them has lines of an id, a kernel, the way in which its fix was
 # proven there (command booted stopped moved advised: enum proof in src/audit/book.h), and the
-# share of the noise that may be left then, in %. A last one called unproven has lines of an id
-# and the reason why the lab cannot prove it. Every mistake is reported with file and line, all of
+# share of the noise that may be left then, in %; or of an id, a kernel, the word without, and why
+# there can be no proof there. A last one called unproven has lines of an id and the reason why the
+# lab cannot prove it. Every mistake is reported with file and line, all of
 # them at once. Plain POSIX awk: the build needs no other language.
 
 BEGIN {
@@ -220,9 +221,17 @@ FILENAME ~ /unproven$/ {
 }
 
 # Proofs: the id of a cause, a kernel on which its fix was proven, in what way, % that may be left.
+# Or an id, a kernel, "without", and what is missing there.
 FILENAME ~ /proven$/ {
 	if (/^#/ || /^$/)
 		next
+	if ($3 == "without") {
+		if (NF < 4 || !(($1, "proven") in value))
+			refuse(FNR, "before what a kernel is without stands a proof, behind it why")
+		text = substr($0, index($0, " without ") + length(" without "))
+		value[$1, "lacking"] = value[$1, "lacking"] "; on " $2 " " text
+		next
+	}
 	if (NF != 4 || !(($1, "advice") in value) || !($3 in proofs) || $4 !~ /^[1-9]?[0-9]$/)
 		refuse(FNR, "a proof is the id of a cause with advice, a kernel, " \
 			"how it was proven, and the % that may be left")
@@ -302,7 +311,7 @@ END {
 	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n"
 	print "const struct cause causes[] = {"
 	nfields = split("id title what why confirm fix x86 arm64 advice otherwise save undo " \
-		"since cost source proven unproven", field_order, " ")
+		"since cost source proven lacking unproven", field_order, " ")
 	for (g = 1; g <= length(groups); g++)
 		for (i = 0; i < 100; i++) {
 			id = sprintf("%s%02d", substr(groups, g, 1), i)

@@ -56,6 +56,9 @@ struct cause {
 	const char *proven;
 	enum proof proof;
 	unsigned proof_left; /* share of the noise that the proof allows to be left, % */
+	/* Kernels that cannot have this proof: "; on 6.1 the file does not exist"; NULL: none said.
+	 */
+	const char *lacking;
 	/* Reason why the lab cannot prove it; NULL: nobody has said that it cannot. */
 	const char *unproven;
 	const char *source; /* kernel file and symbol, or document */

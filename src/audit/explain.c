@@ -64,8 +64,8 @@ static void proof_text(const struct cause *c, char *text, size_t size)
 
 	if (c->proof_left)
 		snprintf(left, sizeof(left), " but for at most %u %%", c->proof_left);
-	snprintf(text, size, "on Debian's %s, in a guest: %s the noise was gone%s; %s", c->proven,
-		 ways[c->proof].ended, left, ways[c->proof].back);
+	snprintf(text, size, "on Debian's %s, in a guest: %s the noise was gone%s; %s%s", c->proven,
+		 ways[c->proof].ended, left, ways[c->proof].back, c->lacking ? c->lacking : "");
 }
 
 /* Fills the fields in; a placeholder without a value becomes a word in capitals, which the last row
@@ -74,7 +74,7 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 {
 	const struct cause *c = x->cause;
 	const char *here = cause_on(c, o->arch);
-	char proven[512] = "";
+	char proven[1024] = "";
 	unsigned missing = 0;
 	const struct {
 		const char *name, *label, *text;

@@ -102,10 +102,11 @@ for text, line, message in (
 
 with tempfile.TemporaryDirectory() as place:
     for name, text in (("a.cause", KNOB),
-                       ("proven", "# a comment\nT01 6.12 moved 5\nT01 7.3 moved 5\n"),
+                       ("proven", "# a comment\nT01 6.12 moved 5\nT01 7.3 moved 5\n"
+                        "T01 5.10 without it has no T\n"),
                        ("unproven", "T01 no guest has it\n"),
                        ("wrong/proven", "T02 6.12 moved 0\nT01 6.12\nT01 6.12 so 0\n"
-                        "T01 6.12 moved 0\nT01 7.3 booted 0\n"),
+                        "T01 6.12 moved 0\nT01 7.3 booted 0\nT01 6.1 without\n"),
                        ("wrong/unproven", "T02 x\nT01\n")):
         os.makedirs(os.path.dirname(os.path.join(place, name)), exist_ok=True)
         with open(os.path.join(place, name), "w", encoding="ascii") as f:
@@ -115,9 +116,11 @@ with tempfile.TemporaryDirectory() as place:
                         *names.split()], capture_output=True, text=True, cwd=place)
         for names in ("proven", "wrong/proven", "unproven", "wrong/unproven", "proven unproven"))
 ok(right.returncode == 0 and '.proven = "6.12, 7.3",' in right.stdout
-   and ".proof = PROOF_MOVED, .proof_left = 5," in right.stdout, "proofs have kernels", right)
+   and ".proof = PROOF_MOVED, .proof_left = 5," in right.stdout
+   and '.lacking = "; on 5.10 it has no T",' in right.stdout, "proofs have kernels", right)
 is_((wrong.returncode, wrong.stderr.count("a proof is the id of a cause with advice"),
-     wrong.stderr.count("T01 was proven in another way before")), (1, 3, 1),
+     wrong.stderr.count("T01 was proven in another way before"),
+     wrong.stderr.count("before what a kernel is without stands a proof")), (1, 3, 1, 1),
     "a proof of something else is refused")
 ok(cannot.returncode == 0 and '.unproven = "no guest has it",' in cannot.stdout,
    "where there can be none is the reason", cannot)

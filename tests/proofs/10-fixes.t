@@ -24,7 +24,8 @@ from recipes import KERNELS, RECIPES, place_of  # noqa: E402
 PROVEN = os.path.join(ROOT, "src", "audit", "causes", "proven")
 HEAD = """\
 # Proofs: the id of a cause, one of tools/lab-kernels, in what way it was proven (tools/causes.awk),
-# and what of the noise that may have left, in %. `make prove` writes this file.
+# and what of the noise that may have left, in %; or why there can be none on a kernel. `make prove`
+# writes this file.
 """
 
 
@@ -93,7 +94,7 @@ def main():
     if os.path.exists(PROVEN):
         with open(PROVEN, encoding="ascii") as f:
             for line in f:
-                if line.strip() and line[0] != "#":
+                if line.strip() and line[0] != "#" and line.split()[2] != "without":
                     proofs.setdefault(tuple(line.split()[:2]), True)
     chosen = [a for a in sys.argv[1:] if a in RECIPES]
     kernels = [a for a in sys.argv[1:] if a not in RECIPES]
@@ -125,9 +126,12 @@ def main():
         diag(f"proven: {len(set(c for c, _ in proofs))} causes")
     if os.environ.get("PROVE"):
         with open(PROVEN, "w", encoding="ascii") as f:
-            f.write(HEAD + "".join(
-                f"{c} {k} {RECIPES[c].way} {100 * RECIPES[c].left:.0f}\n"
-                for c, k in sorted(proofs, key=lambda p: (p[0], p[1]))))
+            f.write(HEAD)
+            for cause in sorted({c for c, _ in proofs}):
+                r = RECIPES[cause]
+                f.writelines([f"{cause} {k} {r.way} {100 * r.left:.0f}\n"
+                              for k in sorted(k for c, k in proofs if c == cause)]
+                             + [f"{cause} {k} without {why}\n" for k, why in r.without.items()])
     done()
 
 

@@ -127,6 +127,12 @@ def place_of(cause):
     return PLACES.get(RECIPES[cause].batch, Place())
 
 
+# Missing in older kernels of Debian.
+NO_CSD = {k: "the kernel does not tell which function an IPI calls" for k in ("5.10", "6.1")}
+NO_NOHZ_FULL = {"5.10": "Debian's kernel has no nohz_full"}
+NO_FILE = "the file does not exist"
+
+
 # Beside grace periods of RCU.
 LONG_CALLS = calls("long_calls", 1).removeprefix("exec ") + " & " + loop(
     0, "mkdir /tmp/a; rmdir /tmp/a", "0.02")
@@ -134,16 +140,21 @@ KERNELS = ["6.12", "6.12-rt", "6.1", "6.12:arm64"]
 
 RECIPES = {
     # By other CPUs.
-    "P05": Recipe(busy=calls("munmap", 0), ends=STOP, who="flush_tlb_func"),
+    "P05": Recipe(busy=calls("munmap", 0), ends=STOP, who="flush_tlb_func",
+                  without=NO_CSD),
     "P09": Recipe(
         busy=loop(0, "sysctl -qw kernel.sched_schedstats=1; sysctl -qw kernel.sched_schedstats=0"),
-        ends=STOP, who="do_sync_core", least=10),
-    "P11": Recipe(busy=calls("membarrier", 0), ends=STOP, who="ipi_mb"),
-    "P23": Recipe(busy=calls("perf_opens", 0), ends=STOP, who="remote_function", least=10),
+        ends=STOP, who="do_sync_core", least=10,
+        without=NO_CSD),
+    "P11": Recipe(busy=calls("membarrier", 0), ends=STOP, who="ipi_mb",
+                  without=NO_CSD),
+    "P23": Recipe(busy=calls("perf_opens", 0), ends=STOP, who="remote_function", least=10,
+                  without=NO_CSD),
     "P25": Recipe(
         busy=loop(0, "for v in 299 300; do echo $v > "
                      "/sys/devices/system/machinecheck/machinecheck0/check_interval; done"),
-        ends=STOP, who="mce_cpu_restart"),
+        ends=STOP, who="mce_cpu_restart",
+        without=NO_CSD),
     "K04": Recipe(
         busy=loop(0, "for c in kmalloc-64 dentry; do echo 1 > /sys/kernel/slab/$c/shrink; "
                      "taskset -c 1 cat /proc/self/maps; done"),
@@ -156,7 +167,8 @@ RECIPES = {
         ends=STOP),
     "P14": Recipe(  # alone: among others it came once
         batch=6, busy=loop(0, "ip link set lo up; ip link set lo down", "0.05"),
-        who="rcu_exp_handler"),
+        who="rcu_exp_handler",
+        without=NO_CSD),
     "T17": Recipe(make="echo 1 > /proc/sys/kernel/watchdog_thresh", who="watchdog_timer_fn"),
     # By threads of CPU 1.
     "T11": Recipe(batch=2, busy=calls("itimer", 1), ends=MOVE, who="it_real_fn", least=20),
@@ -183,7 +195,8 @@ RECIPES = {
                   least=20),
     "T19": Recipe(
         batch=3, make="echo HRTICK > /sys/kernel/debug/sched/features",
-        busy="exec taskset -c 1 sh -c 'while :; do :; done'", who="hrtick", least=10),
+        busy="exec taskset -c 1 sh -c 'while :; do :; done'", who="hrtick", least=10,
+        without={"5.10": "the file is /sys/kernel/debug/sched_features"}),
     "T30": Recipe(
         batch=3, make="echo 2 > /proc/irq/4/smp_affinity", seconds=4,
         busy=loop(0, "echo > /dev/ttyS0", "0.05"),
@@ -192,7 +205,7 @@ RECIPES = {
     "P18": Recipe(
         batch=3, make="ip link set lo up; echo 2 > /sys/class/net/lo/queues/rx-0/rps_cpus",
         busy=loop(0, "ping -c 1 127.0.0.1", "0.02"), who="rps_trigger_softirq", least=10,
-        without={"6.1": "it does not tell which function an IPI calls"}),
+        without=NO_CSD),
     "K09": Recipe(
         batch=3, make="echo 2 > /sys/devices/virtual/workqueue/cpumask",
         busy="exec taskset -c 0 python3 -c 'import os, time\n"
@@ -205,11 +218,15 @@ RECIPES = {
     "P10": Recipe(
         batch=4, make="echo 100 > /sys/module/kfence/parameters/sample_interval; "
                       "echo 2 > /sys/devices/virtual/workqueue/cpumask",
-        who="toggle_allocation_gate"),
-    "T01": Recipe(batch=4, boots="nohz_full=1", who="tick_*", left=0.1, least=50),
-    "S06": Recipe(batch=4, boots="isolcpus=managed_irq,domain,1 nohz_full=1", least=5),
+        who="toggle_allocation_gate",
+        without={"5.10": NO_FILE, "6.1": NO_FILE}),
+    "T01": Recipe(batch=4, boots="nohz_full=1", who="tick_*", left=0.1, least=50,
+                  without=NO_NOHZ_FULL),
+    "S06": Recipe(batch=4, boots="isolcpus=managed_irq,domain,1 nohz_full=1", least=5,
+                  without=NO_NOHZ_FULL),
     "S07": Recipe(batch=4, busy=loop(1, "mkdir /tmp/a; rmdir /tmp/a", "0.02"),
-                  boots="rcu_nocbs=1", left=0.02, least=10),
+                  boots="rcu_nocbs=1", left=0.02, least=10,
+                  without={"5.10": "Debian's kernel has no rcu_nocbs"}),
     "K08": Recipe(batch=4, busy=loop(1, ":", "0.02"), boots="psi=0", who="psi_avgs_work",
                   seconds=5, least=2),
     "K12": Recipe(
@@ -224,12 +241,16 @@ RECIPES = {
                   who="nmi_cpu_backtrace_handler", least=2),
     # The tick of a nohz_full CPU is kept, one reason at a time.
     "T02": Recipe(batch=7, busy="exec taskset -c 1 sh -c 'while :; do :; done'", ends=MOVE,
-                  left=0.1, least=50),
+                  left=0.1, least=50,
+                  without=NO_NOHZ_FULL),
     "T03": Recipe(  # without the sysctl this kernel refuses the command
         batch=20, make="sysctl kernel.sched_rt_runtime_us=-1", seconds=5, run="run -c 1 -P f:10",
-        busy="exec taskset -c 1 sh -c 'while :; do :; done'"),
-    "T04": Recipe(batch=7, busy=calls("cpu_timer", 1), ends=STOP, left=0.1, least=20),
-    "T05": Recipe(batch=7, busy=calls("perf_frequency", 0), ends=STOP, left=0.1, least=50),
+        busy="exec taskset -c 1 sh -c 'while :; do :; done'",
+        without={"5.10": NO_FILE, "6.1": NO_FILE}),
+    "T04": Recipe(batch=7, busy=calls("cpu_timer", 1), ends=STOP, left=0.1, least=20,
+                  without=NO_NOHZ_FULL),
+    "T05": Recipe(batch=7, busy=calls("perf_frequency", 0), ends=STOP, left=0.1, least=50,
+                  without=NO_NOHZ_FULL),
     # Block devices.
     "S04": Recipe(batch=18, busy=loop(1, "dd if=/dev/vda of=/dev/null iflag=direct bs=4k count=4",
                                       "0.02"), ends=MOVE, least=10),
@@ -243,20 +264,24 @@ RECIPES = {
              "echo 2 > /sys/devices/virtual/workqueue/writeback/cpumask",
         busy=loop(0, "dd if=/dev/zero of=/dev/nullb0 bs=4k count=4 conv=notrunc", "0.05")),
     # Modules and tools.
-    "P12": Recipe(batch=9, busy=calls("read_msr", 0), ends=STOP, who="__rdmsr*", least=10),
+    "P12": Recipe(batch=9, busy=calls("read_msr", 0), ends=STOP, who="__rdmsr*", least=10,
+                  without=NO_CSD),
     "P06": Recipe(batch=9, busy=loop(0, "insmod /cpuid.ko; rmmod cpuid"), ends=STOP,
-                  who="do_*"),
+                  who="do_*",
+                  without=NO_CSD),
     "P07": Recipe(batch=9, busy=loop(0, "insmod /cpuid.ko; rmmod cpuid"), ends=STOP),
     "K22": Recipe(batch=9, busy=loop(0, "insmod /cpuid.ko; rmmod cpuid"), ends=STOP,
                   who="cpuhp/1"),
     "K19": Recipe(batch=9, busy=calls("cryptd_hash", 1), ends=MOVE, who="cryptd_queue_worker*",
                   least=10),
     "P24": Recipe(batch=10, busy=calls("sleepable_program", 0), ends=STOP, seconds=5,
-                  who="trc_read_check_handler"),
+                  who="trc_read_check_handler",
+                  without=NO_CSD),
     "X02": Recipe(
         batch=10, ends=STOP, who="*able_trace_buffered_event",
         busy=loop(0, "for f in \"next_pid>5\" 0; do "
-                     "echo $f > /sys/kernel/tracing/events/sched/sched_switch/filter; done")),
+                     "echo $f > /sys/kernel/tracing/events/sched/sched_switch/filter; done"),
+        without=NO_CSD),
     "K14": Recipe(
         batch=10, ends=MOVE, left=0.2,
         busy=loop(1, "for v in 1 0; do "
@@ -273,13 +298,15 @@ RECIPES = {
     "P15": Recipe(
         batch=10, who="rcu_barrier_handler", ends=STOP,
         busy=loop(1, "mkdir /tmp/a; rmdir /tmp/a", "0.01").removeprefix("exec ") + " & " + loop(
-            0, "unshare -n true", "0.02")),
+            0, "unshare -n true", "0.02"),
+        without=NO_CSD),
     "K01": Recipe(batch=10, busy=calls("memory", 1), seconds=5, wait=130, who="vmstat_*",
                   left=0.3),
     "T13": Recipe(batch=12, boots="tsc=nowatchdog", seconds=5),
     # Other devices.
     "K27": Recipe(batch=14, busy=calls("broadcast", 0), seconds=7, least=2, who="napi/eth0*",
-                  make="echo 1 > /sys/class/net/eth0/threaded; " + bound("napi/eth0*")),
+                  make="echo 1 > /sys/class/net/eth0/threaded; " + bound("napi/eth0*"),
+                  without={"5.10": NO_FILE}),
     "K29": Recipe(batch=15, make=bound("kipmi0"), busy=calls("ipmi", 0), least=10, who="kipmi0"),
     "I02": Recipe(batch=18, least=10, boots="isolcpus=managed_irq,domain,1", busy=loop(
         1, "dd if=/dev/vda of=/dev/null iflag=direct bs=4k count=4", "0.02")),
@@ -292,7 +319,8 @@ RECIPES = {
     "K28": Recipe(batch=16, who="irq_work/1", ends=STOP, least=10, busy="cat /dev/kmsg & " + loop(
         1, "echo x > /dev/kmsg", "0.05")),
     # On older kernels.
-    "T18": Recipe(batch=17, run="run -c 1 -P f:10", seconds=4),
+    "T18": Recipe(batch=17, run="run -c 1 -P f:10", seconds=4,
+                  without={"6.12": "the fair server takes its place: T03"}),
     # Cgroups and the network.
     "T09": Recipe(  # a quota's timer stays where it was started
         batch=10, least=10, who="sched_cfs_*",
@@ -318,18 +346,22 @@ RECIPES = {
         ends="echo max > /sys/fs/cgroup/k/memory.max",
         again="echo 16M > /sys/fs/cgroup/k/memory.max"),
     # RCU and a CPU of nohz_full that stays in the kernel; a real-time thread keeps no tick itself.
-    "P03": Recipe(batch=7, busy=LONG_CALLS, ends=STOP, who="reschedule", least=2, seconds=5),
-    "T07": Recipe(batch=7, busy=LONG_CALLS, ends=STOP, least=2, seconds=5),
+    "P03": Recipe(batch=7, busy=LONG_CALLS, ends=STOP, who="reschedule", least=2, seconds=5,
+                  without=NO_NOHZ_FULL),
+    "T07": Recipe(batch=7, busy=LONG_CALLS, ends=STOP, least=2, seconds=5,
+                  without=NO_NOHZ_FULL),
     "T08": Recipe(
         batch=7, least=2, seconds=5,
         busy="chrt -f 10 taskset -c 1 sh -c 'while :; do echo t > /proc/sysrq-trigger; "
-             "sleep 0.1; done' & " + loop(0, "ip link set lo up; ip link set lo down", "0.05")),
+             "sleep 0.1; done' & " + loop(0, "ip link set lo up; ip link set lo down", "0.05"),
+        without=NO_NOHZ_FULL),
     "P08": Recipe(
         batch=10, busy=calls("huge", 0), who="tlb_remove_table_smp_sync", least=5, seconds=4,
         make="echo always > /sys/kernel/mm/transparent_hugepage/enabled; "
              "cd /sys/kernel/mm/transparent_hugepage/khugepaged; "
              "echo 10 > scan_sleep_millisecs; echo 10 > alloc_sleep_millisecs; "
-             "echo 100000 > pages_to_scan; cd /culprit"),
+             "echo 100000 > pages_to_scan; cd /culprit",
+        without=NO_CSD),
     "P22": Recipe(batch=21, busy=calls("kvm", 0, 1), ends=STOP, least=10),
     "I07": Recipe(batch=11, busy=calls("vhost", 0, 1), who="vhost-*", least=10,
                   ends="taskset -pc 0 $(cat /tmp/pid)",
@@ -338,7 +370,8 @@ RECIPES = {
         batch=23, who="invalidate_bh_lru", least=5,
         busy=loop(0, "blockdev --flushbufs /dev/ram0", "0.05").removeprefix("exec ") + " & " +
         calls("directories", 1, "/tmp/ext/a"),
-        ends="taskset -pc 0 $(cat /tmp/pid)", again="taskset -pc 1 $(cat /tmp/pid)"),
+        ends="taskset -pc 0 $(cat /tmp/pid)", again="taskset -pc 1 $(cat /tmp/pid)",
+        without=NO_CSD),
     "K30": Recipe(batch=13, busy=calls("frees", 1), ends=MOVE, who="page_reporting_process",
                   seconds=8, least=2),
     "K13": Recipe(
