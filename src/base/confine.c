@@ -97,14 +97,23 @@ struct landlock_below {
 	int32_t folder;
 } __attribute__((packed));
 
-/* These it does not know. */
+#define FCHMODAT2     452 /* likewise, as these */
+#define SETXATTRAT    463
+#define REMOVEXATTRAT 466
+#define FILE_SETATTR  469
+
+/* These it does not know, nor what io_uring does of them. */
 static const int changes[] = {
 #ifdef SYS_chmod
-	SYS_chmod,
+	SYS_chmod,        SYS_chown,          SYS_lchown,
+	SYS_utime,        SYS_utimes,         SYS_futimesat,
 #endif
-	SYS_fchmod,       SYS_fchmodat,     452 /* fchmodat2 */, SYS_truncate,
-	SYS_setxattr,     SYS_lsetxattr,    SYS_fsetxattr,       SYS_removexattr,
-	SYS_lremovexattr, SYS_fremovexattr, SYS_utimensat,       -1};
+	SYS_fchmod,       SYS_fchmodat,       FCHMODAT2,
+	SYS_fchown,       SYS_fchownat,       SYS_truncate,
+	SYS_setxattr,     SYS_lsetxattr,      SYS_fsetxattr,
+	SETXATTRAT,       SYS_removexattr,    SYS_lremovexattr,
+	SYS_fremovexattr, REMOVEXATTRAT,      SYS_utimensat,
+	FILE_SETATTR,     SYS_io_uring_setup, -1};
 
 int confine_writes(const char *removes)
 {
@@ -162,12 +171,16 @@ static int hear_forbidden(void (*tell)(int number))
 #define IF_EQUAL(k, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, yes, no)
 #define RETURN(what)         BPF_STMT(BPF_RET | BPF_K, what)
 
-#define HEAD 4  /* instructions before what a filter asks itself */
-#define MORE 12 /* besides one a call */
+#define HEAD 6  /* instructions before what a filter asks itself */
+#define MORE 10 /* besides one a call */
 
-/* Calls of another architecture are none of this one. */
-static const struct sock_filter head[HEAD] = {LOAD(arch), IF_EQUAL(ARCH, 1, 0),
-					      RETURN(SECCOMP_RET_TRAP), LOAD(nr)};
+/* Calls of another architecture are none of this one, and x32 has numbers of its own for all. */
+static const struct sock_filter head[HEAD] = {LOAD(arch),
+					      IF_EQUAL(ARCH, 1, 0),
+					      RETURN(SECCOMP_RET_TRAP),
+					      LOAD(nr),
+					      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+					      RETURN(SECCOMP_RET_TRAP)};
 
 /* Three returns stand last: for calls that are not in the list, for those that are, and for those
  * that fail. */
@@ -215,10 +228,7 @@ int confine_calls(const int *calls, void (*tell)(int number))
 
 int confine_without(const int *calls, void (*tell)(int number))
 {
-	/* x32 has numbers of its own for all of them */
 	const struct sock_filter first[] = {
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
-		RETURN(SECCOMP_RET_TRAP),
 		IF_EQUAL(SYS_clone3, 0, 1),
 		RETURN(SECCOMP_RET_ERRNO | ENOSYS),
 		IF_EQUAL(SYS_clone, 0, 4),

@@ -37,9 +37,9 @@ bool confine_try(uint64_t rights, bool (*works)(void));
 
 /* From here on this thread and those that it starts open no file to write to it, and make, rename,
  * remove and change none, whoever owns it; files below the folder `removes` (NULL: none) they may
- * remove. What is open stays so. In turn they see of other processes only what /proc shows to
- * anybody. After confine_rights(). For kernels with Landlock, from 5.13 on. 0, or -errno: some of
- * it is still possible. */
+ * remove. What is open stays so, and ioctl(2) may do what chattr does. In turn they see of other
+ * processes only what /proc shows to anybody. After confine_rights(). For kernels with Landlock,
+ * from 5.13 on. 0, or -errno: some of it is still possible. */
 int confine_writes(const char *removes);
 
 /* From here on this thread makes only these system calls: their numbers, with -1 at the end, at

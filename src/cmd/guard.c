@@ -66,8 +66,9 @@ static void tell_reader(int number)
 
 static void tell_answerer(int number)
 {
-	char text[] = "culprit: a request led to system call 000, which who answers --listen does "
-		      "not make: that is a fault of culprit's, and who asked may be hostile\n";
+	char text[] =
+		"culprit: what came from outside led to system call 000, which its process "
+		"does not make: that is a fault of culprit's, and who sent it may be hostile\n";
 
 	say_call(text, sizeof(text) - 1, number);
 }
@@ -90,6 +91,7 @@ void guard_alone(bool writes)
 void guard_answerer(void)
 {
 	confine_rights(0);
+	confine_writes(NULL);
 	confine_refuse(files);
 	confine_without(answerers, tell_answerer);
 }
