@@ -269,6 +269,31 @@ static enum outcome step(struct tuning *t, int *code)
 	return outcome;
 }
 
+/* Says which of the causes that were asked for there was nothing of. 0 or -1. */
+static int say_unseen(struct tuning *t)
+{
+	for (uint32_t i = 0; i < t->nonly && t->ndone < TRIES_MAX; i++) {
+		const struct wish *w = &t->only[i];
+		struct tuned_step *s;
+		uint32_t at = 0;
+
+		while (at < t->ndone && (t->done[at].cause != w->cause ||
+					 (w->number && t->done[at].number != w->number)))
+			at++;
+		if (at < t->ndone)
+			continue;
+		s = add_step(t, w);
+		if (!s)
+			return -1;
+		snprintf(s->why, sizeof(s->why), "%s",
+			 w->cause->knob.kind ? "no source that it could be tried for came in a "
+					       "window without changes"
+					     : "its fix is no setting that can be changed while "
+					       "the machine runs");
+	}
+	return 0;
+}
+
 /* Goes on until the end. Returns the exit code. */
 static int go(struct tuning *t)
 {
@@ -289,7 +314,7 @@ static int go(struct tuning *t)
 		} while (outcome == STEP_IN_VAIN);
 		if (outcome == STEP_NONE) {
 			t->result.end = TUNED_NOTHING;
-			return EXIT_OK;
+			return say_unseen(t) ? EXIT_ERROR : EXIT_OK;
 		}
 		if (outcome == STEP_KEPT) {
 			forget_looks(t);

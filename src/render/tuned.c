@@ -49,6 +49,14 @@ static bool any_stuck(const struct tuned *t)
 	return false;
 }
 
+static bool any_changed(const struct tuned *t)
+{
+	for (uint32_t i = 0; i < t->nsteps; i++)
+		if (t->step[i].knobs.count)
+			return true;
+	return false;
+}
+
 static uint32_t count_kept(const struct tuned *t)
 {
 	uint32_t n = 0;
@@ -331,9 +339,11 @@ static void write_back(struct sheet *s, const struct tuned *t)
 			  "known. What is left of it culprit %s --undo puts back, and so does a "
 			  "reboot.",
 			  kept ? " else" : "", command);
-	else
+	else if (any_changed(t))
 		sheet_say(s, "%s is as it was%s", kept ? "All else" : "What was changed",
 			  others || gone ? ", but for:" : ".");
+	else
+		sheet_say(s, "Nothing was changed.");
 	if (others)
 		sheet_item(s, "%u set by somebody else meanwhile: left so", others);
 	if (gone)
@@ -344,7 +354,9 @@ static void write_end(struct sheet *s, const struct tuned *t)
 {
 	sheet_heading(s, "State");
 	if (t->dry) {
-		sheet_say(s, "Nothing is changed: in this order fixes would be tried.");
+		sheet_say(s, any_changed(t)
+				     ? "Nothing is changed: in this order fixes would be tried."
+				     : "Nothing is changed, and no fix would be tried.");
 		return;
 	}
 	if (!t->one)

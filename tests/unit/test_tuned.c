@@ -235,6 +235,24 @@ static void no_last_look(void **state)
 	has("\"goal_met\": null");
 }
 
+/* Says no more than that where nothing was changed. */
+static void nothing_changed(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < t.nsteps; i++) {
+		t.step[i].kept = false;
+		knobs_free(&t.step[i].knobs);
+		t.step[i].knobs = (struct knobs){0};
+	}
+	render(SHEET_TEXT);
+	has("Nothing was changed.");
+	hasnt("as it was");
+	free(out);
+	t.dry = true;
+	render(SHEET_TEXT);
+	has("Nothing is changed, and no fix would be tried.");
+}
+
 /* Says what was not put back, and never that all was. */
 static void put_back(void **state)
 {
@@ -324,10 +342,11 @@ static void as_setup_quoted(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(as_text),      TEST(as_markup),       TEST(as_json),
-		TEST(as_setup),     TEST(as_setup_quoted), TEST(lost_hiccups),
-		TEST(no_last_look), TEST(put_back),        TEST(order_of_windows)};
+	const struct CMUnitTest tests[] = {TEST(as_text),         TEST(as_markup),
+					   TEST(as_json),         TEST(as_setup),
+					   TEST(as_setup_quoted), TEST(lost_hiccups),
+					   TEST(no_last_look),    TEST(nothing_changed),
+					   TEST(put_back),        TEST(order_of_windows)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
