@@ -38,10 +38,16 @@ def is_soon(what):
 
 
 # ---- a source that a fix ends ----
-noise = lib.spawn("-c", f"exec taskset -c {cpu} sh -c 'while :; do i=0; while [ $i -lt 2000 ]; do "
-                  "i=$((i+1)); done; sleep 0.01; done'", path="/bin/sh")
+def noisy():
+    """A thread that is there on the CPU again and again."""
+    proc = lib.spawn("-c", f"exec taskset -c {cpu} sh -c 'while :; do i=0; while [ $i -lt 2000 ]; "
+                     "do i=$((i+1)); done; sleep 0.01; done'", path="/bin/sh")
+    wait_for(lambda: os.sched_getaffinity(proc.pid) == {cpu})
+    return proc
+
+
+noise = noisy()
 try:
-    wait_for(lambda: os.sched_getaffinity(noise.pid) == {cpu})
     for how in (SHORT, LONGER):
         r = culprit("try", f"K34:{noise.pid}", *how, "-f", "json", *AT)
         tried = json.loads(r.out) if r.out else {}
@@ -101,7 +107,8 @@ if before.strip() == b"0":
     lib.diag(f"{KNOB} is 0 here: the ends are tried with 1")
     with open(KNOB, "w") as f:
         f.write("1")
-set_to = open(KNOB, "rb").read()
+noise = noisy()
+set_to = open(KNOB, "rb").read(), {cpu}
 
 
 def children(pid):
@@ -112,16 +119,20 @@ def guardian(pid):
     return next(p for p in children(pid) if lib.read(f"/proc/{p}/comm") == "culprit-guard")
 
 
-def begun():
-    """A try whose fix is in force."""
-    proc = lib.spawn("try", FIX, "-d", "12s", "-n", "30", "-q", *AT)
+def settings():
+    return open(KNOB, "rb").read(), os.sched_getaffinity(noise.pid)
+
+
+def begun(*command):
+    """A try, or what else tries, whose fix is in force."""
+    proc = lib.spawn(*command or ("try", FIX, "-d", "12s", "-n", "30"), "-q", *AT)
     if not in_force():
         raise RuntimeError(f"the fix was not put in force: {lib.finish(proc, 1)}")
     return proc
 
 
 def in_force():
-    return wait_for(lambda: open(KNOB, "rb").read() != set_to, lib.READY_MAX_S)
+    return wait_for(lambda: not is_back(), lib.READY_MAX_S)
 
 
 def stopped(proc):
@@ -129,7 +140,7 @@ def stopped(proc):
     while True:
         proc.send_signal(signal.SIGSTOP)
         os.waitpid(proc.pid, os.WUNTRACED)
-        if open(KNOB, "rb").read() != set_to:
+        if not is_back():
             return
         proc.send_signal(signal.SIGCONT)
         if not in_force():
@@ -137,20 +148,43 @@ def stopped(proc):
 
 
 def is_back():
-    return open(KNOB, "rb").read() == set_to
+    return settings() == set_to
 
 
 try:
-    for number, code in ((signal.SIGKILL, -9), (signal.SIGINT, 3), (signal.SIGTERM, 3)):
-        proc = begun()
+    TUNE = ("tune", f"K34:{noise.pid}", "--look", "300ms", "-d", "12s")
+    ENDS = [(signal.SIGKILL, -9, ()), (signal.SIGINT, 3, ()), (signal.SIGTERM, 3, ()),
+            (signal.SIGKILL, -9, TUNE), (signal.SIGINT, 3, TUNE)]
+    if not lib.sanitized():  # a sanitizer makes an exit status of its own of it
+        ENDS += [(signal.SIGSEGV, -11, ()), (signal.SIGABRT, -6, TUNE)]
+    for number, code, command in ENDS:
+        what = f"{number.name}{' to tune' if command else ''}"
+        proc = begun(*command)
         pid = guardian(proc.pid)
         proc.send_signal(number)
-        ok((is_soon if number == signal.SIGKILL else wait_for)(is_back),
-           f"{number.name}: it is back")
+        ok((is_soon if code < 0 else wait_for)(is_back), f"{what}: it is back")
         r = lib.finish(proc)
-        is_(r.rc, code, f"{number.name}: the exit status")
+        is_(r.rc, code, f"{what}: the exit status")
         ok(wait_for(lambda: not os.path.exists(f"/proc/{pid}"))
-           and os.listdir(place) == [], f"{number.name}: nothing is left", os.listdir(place))
+           and os.listdir(place) == [], f"{what}: nothing is left", os.listdir(place))
+
+    # In whatever it is just doing; a tune would go on for longer.
+    for command in (("try", FIX, *SHORT), TUNE):
+        late, back, left = [], [], []
+        for delay in range(14 if os.environ.get("LONG") else 3):
+            proc = lib.spawn(*command, "-q", *AT)
+            time.sleep(delay / 2 if os.environ.get("LONG") else 3 * delay)
+            proc.kill()
+            if not is_soon(is_back):
+                late.append(delay)
+            lib.finish(proc)
+            wait_for(lambda: not any(lib.read(f"/proc/{p}/comm") == "culprit-guard"
+                                     for p in os.listdir("/proc") if p.isdigit()))
+            r = culprit("try", "--undo", *AT)  # a journal may be there with no guardian yet
+            back.append(r.rc == 0 and is_back())
+            left += os.listdir(place)
+        ok(not late and all(back) and not left, f"{command[0]} is killed at any moment: it is back",
+           late, back, left)
 
     for command in (("try", FIX, "-d", "4s"), ("tune", "--look", "1s", "-d", "4s", "-n", "1")):
         r = lib.interrupted_early(*command, "-q", *AT)
@@ -170,7 +204,7 @@ try:
     os.kill(pid, signal.SIGKILL)
     os.kill(proc.pid, signal.SIGKILL)
     lib.finish(proc)
-    ok(open(KNOB, "rb").read() != set_to, "both are killed: the fix is in force")
+    ok(not is_back(), "both are killed: the fix is in force")
     r = culprit("try", FIX, "-d", "4s", *AT)
     ok(r.rc == 1 and "culprit try --undo" in r.err, "and the next try says what to do", r)
     r = culprit("try", "--undo", *AT)
@@ -179,6 +213,8 @@ try:
 finally:
     with open(KNOB, "wb") as f:
         f.write(before)
+    os.killpg(noise.pid, signal.SIGKILL)
+    noise.communicate()
 is_(open(KNOB, "rb").read(), before, "all is as it was")
 os.rmdir(place)
 done()
