@@ -193,7 +193,7 @@ static __always_inline __s32 stack_of(void *ctx, enum context context,
 		return unwind(ctx);
 	stack = stack_by_way(ctx, way_here(ctx, current, q->callsite + q->set));
 	if (user_stacks_wanted && !on_target && stack >= 0)
-		stack = with_user_stack(ctx, current, stack);
+		stack = with_user_stack(current, stack);
 	return stack;
 }
 

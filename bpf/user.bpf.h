@@ -52,32 +52,47 @@ static __always_inline __u64 add_to_key(__u64 key, __u64 word)
 #define NEAR (256ULL << 20)
 #define FAR  (4ULL << 30)
 
-/* The word at the stack pointer where it may be an address of code: in the program, or as near to
- * the function that entered the kernel as libraries are to each other. Other words change with each
- * request, and would make each stack a new one. */
-static __always_inline __u64 leaf_by_stack(const struct mm_struct *mm, __u64 sp, __u64 ip)
-{
-	__u64 word = 0;
+/* Registers with which the thread entered the kernel. */
+struct user_place {
+	__u64 ip, sp, fp;
+	__u64 link; /* the register for it, where there is one */
+};
 
-	if (bpf_probe_read_user(&word, sizeof(word), (const void *)sp))
-		return 0;
-	if (word >= mm->start_code && word < mm->end_code)
-		return word;
-	return word - ip + NEAR < 2 * NEAR ? word : 0;
+/* An address without the signature in the bits above it. */
+static __always_inline __u64 unsigned_address(const struct mm_struct *mm, __u64 address)
+{
+	return address & (mm->task_size - 1);
 }
 
-static __always_inline __u64 leaf_of(const struct task_struct *task, __u64 ip)
+/* False: nothing is known of this machine's. */
+static __always_inline bool user_place(const struct task_struct *task, struct user_place *p)
 {
 	const void *regs = (const void *)bpf_task_pt_regs((struct task_struct *)task);
 	const struct pt_regs___x86 *x86 = regs;
 	const struct pt_regs___on_arm64 *arm64 = regs;
 
-	if (bpf_core_field_exists(x86->orig_ax))
-		return leaf_by_stack(task->mm, x86->sp, ip);
+	if (bpf_core_field_exists(x86->orig_ax)) {
+		*p = (struct user_place){x86->ip, x86->sp, x86->bp, 0};
+		return true;
+	}
 	if (!bpf_core_field_exists(arm64->syscallno))
+		return false;
+	*p = (struct user_place){arm64->pc, arm64->sp, arm64->regs[29], arm64->regs[30]};
+	return true;
+}
+
+/* The word at the stack pointer where it may be an address of code: in the program, or as near to
+ * the function that entered the kernel as libraries are to each other. Other words change with each
+ * request, and would make each stack a new one. */
+static __always_inline __u64 leaf_by_stack(const struct mm_struct *mm, const struct user_place *p)
+{
+	__u64 word = 0;
+
+	if (bpf_probe_read_user(&word, sizeof(word), (const void *)p->sp))
 		return 0;
-	/* A signature is in the bits above those of an address. */
-	return arm64->regs[30] & (task->mm->task_size - 1);
+	if (word >= mm->start_code && word < mm->end_code)
+		return word;
+	return word - p->ip + NEAR < 2 * NEAR ? word : 0;
 }
 
 static __always_inline void count_lost(void)
@@ -126,27 +141,57 @@ static __always_inline bool may_be_code(const struct mm_struct *mm, __u64 word, 
 	return word - mm->start_code + FAR < 2 * FAR && (word < mm->end_code || word >= mm->brk);
 }
 
-/* Ends the stack where frame pointers led astray: what a program without them has in that register
- * would make each stack a new one. */
-static __always_inline void hash_user_stack(struct user_stack *u, const struct mm_struct *mm)
-{
-	__u64 key = add_to_key((__u64)u->tgid << 32 | (__u32)u->stack, u->start_stack);
-	__u64 ip = u->frame[0];
-	bool astray = false;
+#define FRAME_BYTES (8ULL << 20) /* of a function; an ordinary stack is no larger */
 
-	key = add_to_key(add_to_key(key, u->leaf), ip);
-	for (int i = 1; i < USER_FRAMES && u->frame[i]; i++) {
-		astray |= !may_be_code(mm, u->frame[i], ip);
-		if (astray)
-			u->frame[i] = 0;
-		else
-			key = add_to_key(key, u->frame[i]);
+/* Follows the frame pointers, each of which is at the caller's and above its own: what is in that
+ * register of a program without them mostly does not look like that, and to read there could fault,
+ * which takes longer than all else here. Ends where it was led astray all the same: that would make
+ * each stack a new one. Not by bpf_get_stack(), which reads whatever is there. Returns the hash of
+ * the addresses, added to `key`. */
+static __always_inline __u64 walk_user_stack(struct user_stack *u, const struct mm_struct *mm,
+					     const struct user_place *p, __u64 key)
+{
+	__u64 at = p->fp, below = p->sp, pair[2];
+
+	for (int i = 1; i < USER_FRAMES; i++) {
+		if (at - below >= FRAME_BYTES || at % sizeof(at) ||
+		    bpf_probe_read_user(pair, sizeof(pair), (const void *)at))
+			break;
+		if (p->link)
+			pair[1] = unsigned_address(mm, pair[1]);
+		if (!may_be_code(mm, pair[1], p->ip))
+			break;
+		u->frame[i] = pair[1];
+		key = add_to_key(key, pair[1]);
+		below = at + sizeof(pair);
+		at = pair[0];
 	}
-	u->hash = key;
+	return key;
+}
+
+/* False: nobody knows this machine's stacks. */
+static __always_inline bool read_user_stack(struct user_stack *u, const struct task_struct *task,
+					    __s32 stack)
+{
+	const struct mm_struct *mm = task->mm;
+	struct user_place p;
+	__u64 key;
+
+	if (!user_place(task, &p))
+		return false;
+	__builtin_memset(u->frame, 0, sizeof(u->frame));
+	u->frame[0] = p.ip;
+	u->tgid = task->tgid;
+	u->stack = stack;
+	u->start_stack = mm->start_stack;
+	u->leaf = p.link ? unsigned_address(mm, p.link) : leaf_by_stack(mm, &p);
+	key = add_to_key((__u64)u->tgid << 32 | (__u32)stack, u->start_stack);
+	u->hash = walk_user_stack(u, mm, &p, add_to_key(add_to_key(key, u->leaf), p.ip));
+	return true;
 }
 
 /* The id for a system call's kernel stack and the stack of the thread's program that made it. */
-static __always_inline __s32 with_user_stack(void *ctx, const struct task_struct *task, __s32 stack)
+static __always_inline __s32 with_user_stack(const struct task_struct *task, __s32 stack)
 {
 	__u32 zero = 0;
 	struct user_room *room = bpf_map_lookup_elem(&user_room, &zero);
@@ -156,14 +201,8 @@ static __always_inline __s32 with_user_stack(void *ctx, const struct task_struct
 		count_lost();
 		return stack;
 	}
-	if (bpf_get_stack(ctx, u->frame, sizeof(u->frame), BPF_F_USER_STACK) > 0) {
-		u->tgid = task->tgid;
-		u->stack = stack;
-		u->start_stack = task->mm->start_stack;
-		u->leaf = leaf_of(task, u->frame[0]);
-		hash_user_stack(u, task->mm);
+	if (read_user_stack(u, task, stack))
 		stack = user_stack_id(u);
-	}
 	leave(&room->inside);
 	return stack;
 }

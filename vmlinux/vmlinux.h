@@ -142,7 +142,7 @@ struct pool_workqueue {
 /* The entry of a thread into the kernel: its system call (orig_ax, syscallno; below 0: none), the
  * place it came from, and its first arguments. */
 struct pt_regs___x86 {
-	unsigned long dx, si, di, orig_ax, ip, sp;
+	unsigned long dx, si, di, orig_ax, ip, sp, bp;
 };
 
 struct pt_regs___on_arm64 {

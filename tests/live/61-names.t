@@ -3,7 +3,8 @@
 """Names that threads choose: one that renames itself thousands of times takes no rows from others,
 and who is called as a kernel thread is not taken for one. And whose threads are, and who asks for
 them: by their control groups, also of those that came after the start and are gone before the
-report."""
+report, each after milliseconds (LONG=1: a thousand of them)."""
+import hashlib
 import json
 import os
 import re
@@ -62,6 +63,70 @@ begin = time.thread_time()
 while time.thread_time() - begin < 0.02: pass
 time.sleep(0.01)
 """
+
+# Each group has one that asks and one that is woken; all are gone before the next comes.
+MANY = """
+import ctypes, os, sys, time
+cpu, count, root, *names = sys.argv[1:]
+rest = os.sched_getaffinity(0) - {int(cpu)}
+os.sched_setaffinity(0, rest)
+def live(i, group):
+    with open(group + "/cgroup.procs", "w") as f:
+        f.write(str(os.getpid()))
+    ctypes.CDLL(None).prctl(15, f"many-{i}".encode(), 0, 0, 0)
+    rx, tx = os.pipe()
+    if not os.fork():
+        os.sched_setaffinity(0, {int(cpu)})
+        os.read(rx, 1)
+        begin = time.thread_time()
+        while time.thread_time() - begin < 0.0002: pass
+        os._exit(0)
+    time.sleep(0.001)
+    os.write(tx, b"x")
+    os.wait()
+    os._exit(0)
+for i in range(int(count)):
+    group = f"{root}/{names[i]}"
+    os.mkdir(group)
+    if not os.fork():
+        live(i, group)
+    os.wait()
+    while True:
+        try:
+            os.rmdir(group)
+            break
+        except OSError:
+            time.sleep(0.001)
+"""
+
+
+def many(count):
+    """Short-lived control groups of several kinds; {comm: whose it is, in words}, and the rows of
+    these comms in the report. Of a part of the time at once, as a table has no rows for all."""
+    names, said = [], {}
+    for i in range(count):
+        box = hashlib.sha256(f"{os.getpid()} {i}".encode()).hexdigest()
+        unit = f"culprit-many-{os.getpid()}-{i}.service"
+        names.append((unit, f"docker-{box}.scope", f"cri-containerd-{box}.scope",
+                      f"libpod-{box}.scope")[i % 4])
+        said[f"many-{i}"] = f"container {box[:12]}" if i % 4 else unit
+    with tempfile.TemporaryDirectory() as temp:
+        path = os.path.join(temp, "many.rec")
+        with lib.opened("record", "-c", str(cpu), "-d", "10m", "-q", "--no-audit", path) as run:
+            subprocess.run([sys.executable, "-c", MANY, str(cpu), str(count), root, *names],
+                           check=True, timeout=lib.HANG_S)
+        if run.result.rc:
+            raise RuntimeError(f"culprit record: {run.result}")
+        whole, rows, at = json.loads(lib.culprit("report", path, "-f", "json").out), [], 0
+        while at < whole["duration_ns"]:
+            part = json.loads(lib.culprit("report", path, "-f", "json", "--from", f"{at}ns", "--to",
+                                          f"{at + PART_NS}ns").out)
+            rows += [s for s in sources(part, cpu, kind="thread") if s["name"] in said]
+            at += PART_NS
+    return said, rows, cpu_of(whole, cpu)["records"]
+
+
+PART_NS = 1_000_000_000
 
 
 def groups():
@@ -159,6 +224,23 @@ for comm, kind, said, path in (("of-a-unit", "unit", UNIT, UNIT),
        f"{comm}: the text says it, too", text[:3000])
     ok(re.search(rf"by {comm} \[\d+\] · {re.escape(said)}, on cpu \d+: ", " ".join(text.split())),
        f"{comm}: and of who woke it", text[:3000])
+COUNT = 1000 if os.environ.get("LONG") else 100
+NAME = f"{COUNT} control groups that live for milliseconds: whose each thread was"
+if not root:
+    lib.skip(NAME, "no hierarchy of control groups can be written")
+else:
+    said, rows, records = many(COUNT)
+    if records["lost"] or records["hiccups_lost"]:
+        not_judged(NAME, "records were lost")
+    else:
+        wrong = [r for r in rows if r.get("owner", {}).get("text") != said[r["name"]]]
+        ok({r["name"] for r in rows} == set(said) and not wrong, NAME,
+           sorted(set(said) - {r["name"] for r in rows})[:5], wrong[:3])
+        by = [o for r in rows for o in r["origins"] if o["comm"] in said]
+        ok(by and all(o.get("owner", {}).get("text") == said[o["comm"]] for o in by),
+           "and whose each of those was who woke them", len(by),
+           [o for o in by if o.get("owner", {}).get("text") != said[o["comm"]]][:3])
+        lib.diag(f"{len(set(o['comm'] for o in by))} of {COUNT} have their waker")
 ok(r"\x5bkswapd0]" in text and r"\x28others)" in text,
    "a bracket of its own, and what only the rest is called, are written otherwise",
    text)
