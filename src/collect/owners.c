@@ -145,21 +145,34 @@ static bool bundle_name(const struct owners *o, const struct owner *who, char na
 }
 
 /* Podman: an entry of the storage's list, whose "names" stand behind its id. */
-static bool podman_name(const struct owners *o, const struct owner *who, char name[OWNER_NAME])
+static bool name_in_list(const char *json, const char *container, char name[OWNER_NAME])
 {
-	char *json = read_file(o->root, "var/lib/containers/storage/overlay-containers/"
-					"containers.json");
 	char id[OWNER_ID + 8];
 	const char *at, *names;
-	bool found = false;
 
-	snprintf(id, sizeof(id), "\"id\":\"%s\"", who->container);
+	snprintf(id, sizeof(id), "\"id\":\"%s\"", container);
 	at = json ? strstr(json, id) : NULL;
 	names = at ? strstr(at, "\"names\":[\"") : NULL;
 	/* Names must belong to this entry, not to the next. */
-	if (names && (!strstr(at + 1, "\"id\":\"") || names < strstr(at + 1, "\"id\":\"")))
-		found = json_name(names + sizeof("\"names\":[\"") - 1, name);
-	free(json);
+	return names && (!strstr(at + 1, "\"id\":\"") || names < strstr(at + 1, "\"id\":\"")) &&
+	       json_name(names + sizeof("\"names\":[\"") - 1, name);
+}
+
+/* Each driver of the storage that was ever used has a list of its own. */
+static bool podman_name(const struct owners *o, const struct owner *who, char name[OWNER_NAME])
+{
+	static const char *const drivers[] = {"overlay", "vfs", "btrfs", "zfs"};
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(*drivers) && !found; i++) {
+		char path[PATH_MAX], *json;
+
+		snprintf(path, sizeof(path),
+			 "var/lib/containers/storage/%s-containers/containers.json", drivers[i]);
+		json = read_file(o->root, path);
+		found = name_in_list(json, who->container, name);
+		free(json);
+	}
 	return found;
 }
 

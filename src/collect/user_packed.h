@@ -9,7 +9,7 @@
 #include "base/elf.h"
 
 #define PACKED_UNPACKED (64U << 20) /* bytes; a file of more has no such functions */
-#define PACKED_MEMORY   (72U << 20) /* that unpacking may take beside them: xz -9 wants 65 MiB */
+#define PACKED_MEMORY   (72U << 20) /* for unpacking, beside them: xz -9 wants 65 MiB */
 
 /* Opens the library. To be called while files may still be opened; without it, or without the
  * library, nothing is unpacked. */

@@ -118,9 +118,9 @@ def many(count):
         if run.result.rc:
             raise RuntimeError(f"culprit record: {run.result}")
         whole, rows, at = json.loads(lib.culprit("report", path, "-f", "json").out), [], 0
-        while at < whole["duration_ns"]:
-            part = json.loads(lib.culprit("report", path, "-f", "json", "--from", f"{at}ns", "--to",
-                                          f"{at + PART_NS}ns").out)
+        while at < cpu_of(whole, cpu)["observed_ns"]:
+            span = "--from", f"{at or 1}ns", "--to", f"{at + PART_NS}ns"
+            part = json.loads(lib.culprit("report", path, "-f", "json", *span).out)
             rows += [s for s in sources(part, cpu, kind="thread") if s["name"] in said]
             at += PART_NS
     return said, rows, cpu_of(whole, cpu)["records"]

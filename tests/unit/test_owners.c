@@ -97,6 +97,7 @@ static void test_names(void **state)
 	uint32_t crio = group("/kubepods/burstable/pod" UID "/crio-" ID("c"));
 	uint32_t podman = group("/machine.slice/libpod-" ID("d") ".scope/container");
 	uint32_t other = group("/machine.slice/libpod-" ID("e") ".scope");
+	uint32_t vfs = group("/libpod_parent/libpod-" ID("1"));
 	uint32_t unknown = group("/docker/" ID("f"));
 	struct hierarchy h;
 	struct owners *o;
@@ -116,6 +117,8 @@ static void test_names(void **state)
 	file(PODMAN "/containers.json", "[{\"id\":\"" ID("e") "\",\"layer\":\"x\"},{\"id\":\"" ID(
 						"d") "\",\"names\":"
 						     "[\"db\"],\"image\":\"i\"}]");
+	file("var/lib/containers/storage/vfs-containers/containers.json",
+	     "[{\"id\":\"" ID("1") "\",\"names\":[\"web\"]}]");
 	owners_find(root, &h);
 	assert_int_equal(h.in, OWNERS_UNIFIED);
 	o = owners_new(root, &h);
@@ -125,6 +128,7 @@ static void test_names(void **state)
 	called(o, pod, "pod shop/api-7f9 · container app");
 	called(o, crio, "pod shop/api-7f9 · container side");
 	called(o, podman, "container db");
+	called(o, vfs, "container web");
 	called(o, other, "container e123456789ab");
 	called(o, unknown, "container f123456789ab");
 	called(o, unit, "nginx.service");
