@@ -49,7 +49,7 @@ bool packed_add(struct elf *e)
 
 	if (!packed)
 		return false;
-	/* It takes memory as far as it is filled. */
+	/* Memory is taken only as far as this is filled. */
 	room = mmap(NULL, PACKED_UNPACKED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		    0);
 	if (room != MAP_FAILED) {
