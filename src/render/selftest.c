@@ -14,7 +14,7 @@
  *     ...
  *
  *   what tracing costs here
- *     an interrupt: 900 ns: a gap of 4.10 us with tracing, of 3.20 us without (nine of ten ...)
+ *     an interrupt: 900 ns: one gap in ten was shorter than 4.10 us with tracing, than 3.20 us ...
  *
  *   all 20 classes of noise that were made are found and named
  */
@@ -165,12 +165,12 @@ static void write_costs(const struct page *p, const struct selftest *t)
 		format_ns(c->with_ns, a, sizeof(a));
 		format_ns(c->without_ns, b, sizeof(b));
 		text_line(p,
-			  "  %s: %s: a gap of %s with tracing, of %s without (nine of ten were "
-			  "longer, of %u and %u)",
+			  "  %s: %s: one gap in ten was shorter than %s with tracing, than %s "
+			  "without (of %u and %u)",
 			  c->what,
 			  c->with_ns > c->without_ns
 				  ? format_ns(c->with_ns - c->without_ns, d, sizeof(d))
-				  : "less than what others do here",
+				  : "hidden by what others do here",
 			  a, b, c->with, c->without);
 	}
 }
