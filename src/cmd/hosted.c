@@ -108,7 +108,7 @@ void hosted_ended(struct hosted *h)
 
 /* ---- the report ---- */
 
-/* What of the host's recording is missing, or "". */
+/* Tells what of the host's recording is missing, or "". */
 static void describe_lack(const struct hosted *h, const struct receipt *r, char *text, size_t len)
 {
 	char time[32];
@@ -116,7 +116,8 @@ static void describe_lack(const struct hosted *h, const struct receipt *r, char 
 	*text = '\0';
 	if (r->how == RECEIVED_NOTHING && r->refused)
 		snprintf(text, len,
-			 "its host did not come (--host-listen), but %u who did not have the token",
+			 "its host did not come (--host-listen), but %u connections that did not "
+			 "show the token",
 			 r->refused);
 	else if (r->how == RECEIVED_NOTHING)
 		snprintf(text, len, "its host did not come (--host-listen)");
@@ -130,6 +131,8 @@ static void describe_lack(const struct hosted *h, const struct receipt *r, char 
 			 format_ns(h->ended_ns - r->last_ns, time, sizeof(time)));
 	else if (r->how == RECEIVED_BROKE)
 		snprintf(text, len, "its host broke off: its recording has no end");
+	else if (!r->begun_ns)
+		snprintf(text, len, "its host sent no recording");
 	else if (r->begun_ns > h->begun_ns)
 		snprintf(text, len, "its host came %s after the begin: not covered before",
 			 format_ns(r->begun_ns - h->begun_ns, time, sizeof(time)));

@@ -19,7 +19,7 @@
 #include "cmd/guard.h"
 #include "recording/format.h"
 
-#define HANDSHAKE_NS (5 * NSEC_PER_SEC)  /* of a connection, before it has shown the token */
+#define HANDSHAKE_NS (5 * NSEC_PER_SEC)  /* before a connection has shown the token */
 #define SILENCE_NS   (30 * NSEC_PER_SEC) /* without a record: the host sends one a second */
 #define REST_NS      (30 * NSEC_PER_SEC) /* for what the host has in hand */
 
@@ -142,6 +142,7 @@ static void __attribute__((noreturn)) take(struct taker *t, const struct cpus *c
 	fd = await_host(t, &c);
 	if (fd >= 0) {
 		close(t->listening);
+		t->state->last_ns = now_ns();
 		t->state->how = RECEIVED_PART;
 		t->state->how = take_all(t, fd, c);
 	}
@@ -236,7 +237,7 @@ struct receipt receiver_finish(struct receiver *r)
 	struct receipt receipt;
 
 	receiver_enough(r);
-	while (now_ns() < end_ns && poll(&p, 1, 1000) <= 0) /* it closes its end */
+	while (now_ns() < end_ns && poll(&p, 1, 1000) <= 0) /* the process closes its end */
 		;
 	reap(r);
 	receipt = receiver_look(r);

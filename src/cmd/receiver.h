@@ -20,14 +20,15 @@ enum received {
 	RECEIVED_NOTHING, /* nobody with the token came */
 	RECEIVED_PART,    /* goes on */
 	RECEIVED_WHOLE,   /* the host said that there is no more */
-	RECEIVED_BROKE,   /* it broke off */
-	RECEIVED_FULL,    /* it is larger than what is taken */
+	RECEIVED_BROKE,   /* the host broke off */
+	RECEIVED_FULL,    /* larger than what is taken */
 };
 
 struct receipt {
 	enum received how;
 	uint64_t bytes;
-	/* CLOCK_MONOTONIC, ns: when the host was recording, and when the last came; 0: never */
+	/* CLOCK_MONOTONIC, ns: when the host was recording, and when the last came, or it had shown
+	 * the token; 0: never */
 	uint64_t begun_ns, last_ns;
 	uint32_t refused; /* connections of those who did not show the token */
 };
@@ -42,10 +43,10 @@ struct receipt receiver_look(const struct receiver *r);
 /* Tells the host that it is enough: it sends the rest, and ends. */
 void receiver_enough(struct receiver *r);
 
-/* Waits for that, up to half a minute, and ends the process. */
+/* Waits for that, up to a minute where it stops within a record, and ends the process. */
 struct receipt receiver_finish(struct receiver *r);
 
-/* Where what came can be read, as long as it is open. */
+/* The path at which what came can be read, as long as it is open. */
 const char *receiver_path(const struct receiver *r);
 
 void receiver_close(struct receiver *r); /* NULL is allowed */
