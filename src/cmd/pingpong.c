@@ -396,7 +396,6 @@ int cmd_pingpong(int argc, char **argv)
 	}
 	workload.series = names;
 	workload.threads = p->threads;
-	if (p->threads)
-		workload.name = "pingpong of threads";
+	workload.name = p->threads ? "pingpong of threads" : workload.name;
 	return o.matrix ? run_matrix(&o, &workload) : run_pair(&o, &workload);
 }

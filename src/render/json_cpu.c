@@ -36,10 +36,8 @@ void render_who(struct json *j, const struct source *s)
 		return;
 	json_string(j, "host_kind", who.host_kind);
 	write_known(j, "host_cpu", who.host_cpu);
-	if (s->host_name && *s->host_name)
-		json_string(j, "host_name", s->host_name);
-	else if (s->host_name)
-		json_null(j, "host_name");
+	if (s->host_name)
+		json_string(j, "host_name", *s->host_name ? s->host_name : NULL);
 }
 
 /* Writes all that is known of the group; nothing for a group that is nobody's. */

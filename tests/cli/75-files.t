@@ -146,7 +146,8 @@ os.mkfifo(waits)
 r = culprit("report", waits)
 ok(r.rc == 1 and "is not a file" in r.err, "a fifo in a recording's place is refused, unread", r)
 r = culprit("record", *RUN[1:], waits)
-ok(r.rc == 1 and "nobody reads from it" in r.err, "record to a fifo does not wait for its reader", r)
+ok(r.rc == 1 and "nobody reads from it" in r.err,
+   "record to a fifo does not wait for its reader", r)
 # The maker of one would read what a run tells of the machine.
 for path in fifo, waits:
     os.chown(path, 65534, 65534)
