@@ -113,6 +113,7 @@ enum exit_isa { EXIT_VMX = 1, EXIT_SVM = 2 };
 #define EXIT_VMX_RDMSR       EXIT_ID(EXIT_VMX, 31)
 #define EXIT_VMX_WRMSR       EXIT_ID(EXIT_VMX, 32)
 #define EXIT_SVM_MSR         EXIT_ID(EXIT_SVM, 0x7c)
+#define EXIT_STOPPED         EXIT_ID(3, 1) /* of no guest: the thread was stopped */
 #define EXIT_PORTS           0x10000
 #define EXIT_IS_IO(id)       (EXIT_PLAIN(id) == EXIT_VMX_IO || EXIT_PLAIN(id) == EXIT_SVM_IO)
 #define EXIT_IS_MSR(id)                                                                            \
@@ -199,8 +200,8 @@ enum tlb_reason {
 };
 
 /* flags */
-/* A piece of a softirq that was preempted (PREEMPT_RT), or of RECORD_EXIT; the next one follows.
- */
+/* A piece of a softirq that was preempted (PREEMPT_RT), or of RECORD_EXIT; the next one follows. Of
+ * WATCH_OUT: the thread was stopped, by a signal or a debugger. */
 #define RECORD_PART 1
 /* RECORD_THREAD: left in the middle of its work, and goes on with the same work. Not of workers of
  * kernels whose workers tell what they do: a MARK_WORK where they begin says what they go on with.

@@ -243,6 +243,8 @@ static __always_inline bool is_older(struct cpu_state *c, __u64 start_ns)
 	return start_ns < c->own.active_since;
 }
 
+#define WATCH_STOPPED (RECORD_PART << 8) /* with WATCH_OUT: see record.h */
+
 /* Reports that a watched thread came or went. start 0: the same as end. */
 static __always_inline void watch_say(struct cpu_state *c, int what, struct party p, __u64 arg,
 				      __u64 start, __u64 end)
@@ -252,7 +254,7 @@ static __always_inline void watch_say(struct cpu_state *c, int what, struct part
 			   .arg = arg,
 			   .id = p.tid,
 			   .kind = RECORD_WATCH,
-			   .flags = p.task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0,
+			   .flags = (p.task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0) | what >> 8,
 			   .mark = what,
 			   .owner = p.owner,
 			   .prio = p.task->prio};

@@ -134,6 +134,9 @@ static __always_inline struct party party_to_add(struct party p)
 	return RECORDS_WANTED ? p : party_of(p.task);
 }
 
+/* include/linux/sched.h: __TASK_STOPPED, __TASK_TRACED */
+#define TASK_STOPS 0xc
+
 /* since: see watch_say(). */
 static __always_inline void goes(struct cpu_state *c, struct party p, bool preempt, __u64 since,
 				 __u64 now)
@@ -147,7 +150,8 @@ static __always_inline void goes(struct cpu_state *c, struct party p, bool preem
 	}
 	c->own.fault.start_ns = 0; /* sleeps inside the fault */
 	exit_leaves(c, p.tid, sleeps, now);
-	watch_say(c, WATCH_OUT, p, OWNER_PROCESS(p.owner), since, now);
+	watch_say(c, WATCH_OUT | (sleeps & TASK_STOPS ? WATCH_STOPPED : 0), p,
+		  OWNER_PROCESS(p.owner), since, now);
 	c->own.here = 0;
 	/* A thread that waits here from now on counts on. */
 	if (sleeps ||

@@ -191,6 +191,8 @@ char *exit_name(uint32_t id, char *buf, size_t len)
 		name = "MSR_WRITE";
 	else if (isa == EXIT_SVM && reason < SVM_FIRST)
 		name = svm_numbered(reason, text, sizeof(text));
+	if (id == EXIT_STOPPED)
+		name = "STOPPED";
 	if (name)
 		snprintf(buf, len, "exit %s%s", name, place);
 	else

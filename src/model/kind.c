@@ -76,7 +76,7 @@ KIND(THROTTLED, 8, 10) = {
 KIND(EXIT, 80, 12) = {
 	.name = "exit",
 	.noun = "%s",
-	.cause = "H21",
+	.book = "word",
 };
 
 KIND(HOST, 64, 11) = {

@@ -291,8 +291,7 @@ static void goes(struct watch *w, struct watched *c, const struct record *r)
 		watch_begin_stay(w, c, r->id, r, r->start_ns);
 	w->thread[c->lane].real_time = watch_is_real_time(&w->thread[c->lane], r);
 	watch_known_until(w, c, r->end_ns);
-	if (w->thread[c->lane].left_ns != r->end_ns)
-		w->thread[c->lane].left_ns = 0;
+	watch_leaves(w, c, r);
 	end_stay(w, c);
 }
 

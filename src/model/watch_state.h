@@ -99,6 +99,11 @@ void watch_is_out(struct watch *w, struct watched *c, const struct record *r);
  * time is not known. */
 void watch_was_out(struct watch *w, struct watched *c, const struct record *r);
 
+/* Takes the switch away of a thread, of which r tells: what was said of its guest before holds on
+ * only if nothing came between; a virtual CPU that was stopped loses that time, whether KVM has it
+ * or not. */
+void watch_leaves(struct watch *w, const struct watched *c, const struct record *r);
+
 /* Takes the sleep before a wait, of which r tells, where the guest was left meanwhile. True: the
  * wait is no loss, since its guest was halted: KVM polls for a while before it sleeps, and was
  * preempted in that. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/exit.h"
+#include "model/through.h"
 #include "model/watch_state.h"
 
 #define EXIT_HALTED_ID EXIT_ID(EXIT_VMX, 12) /* any that halts */
@@ -79,6 +80,20 @@ static void poll_without_cpu(struct watch *w, const struct watched *c, uint64_t 
 	watch_count_time(w, c->lane, start, end);
 	run->halted_ns += end - start;
 	run->halted_here_ns += end - start;
+}
+
+void watch_leaves(struct watch *w, const struct watched *c, const struct record *r)
+{
+	struct thread *t = &w->thread[c->lane];
+
+	if (t->left_ns != r->end_ns)
+		t->left_ns = 0;
+	if (!(r->flags & RECORD_PART) || !through_is_vcpu(w->view->cpu[c->lane].comm) ||
+	    (t->left_ns && (t->left_halted || EXIT_HALTS(t->left_id))))
+		return;
+	t->left_ns = r->end_ns;
+	t->left_id = EXIT_STOPPED;
+	t->left_halted = false;
 }
 
 bool watch_slept(struct watch *w, const struct watched *c, const struct record *r)

@@ -1111,6 +1111,56 @@ static void halted(void **state)
 	   "mine 7 8600+10 exit:exit HLT=10 rest=0\n");
 }
 
+/* A thread that is called so, and was stopped or slept. */
+static void vcpu_goes(const char *name, uint64_t since, uint64_t ns, bool stopped)
+{
+	struct record r = {.kind = RECORD_WATCH,
+			   .mark = WATCH_OUT,
+			   .id = 7,
+			   .arg = 7,
+			   .start_ns = since,
+			   .end_ns = ns,
+			   .seq = ++seq[0][LEVEL_THREAD],
+			   .flags = stopped ? RECORD_PART : 0};
+
+	strcpy(r.name, name);
+	upon[0] = false;
+	watch_record(watch, 0, &r);
+}
+
+static void vcpu_comes(const char *name, enum watch_kind how, uint64_t since, uint64_t ns)
+{
+	give(0, RECORD_WATCH, LEVEL_THREAD, 7, since, ns, how, 0, name);
+	upon[0] = true;
+}
+
+/* A virtual CPU that is stopped loses that time, but for one that had halted; KVM or none, while a
+ * sleep without an exit is nothing that anybody knows of. Other threads lose nothing by it. */
+static void stopped(void **state)
+{
+	static const char *const comms[] = {"CPU 0/TCG", "program"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		begin(60);
+		vcpu_comes(comms[i], WATCH_IN, 1000, 1000);
+		vcpu_goes(comms[i], 1000, 2000, true);
+		vcpu_comes(comms[i], WATCH_IN_WOKEN, 4000, 4000);
+		vcpu_goes(comms[i], 4000, 5000, false);
+		vcpu_comes(comms[i], WATCH_IN_WOKEN, 6000, 6000);
+		is_out(0, EXIT_IO, 6000, 6010, RECORD_PART);
+		vcpu_goes(comms[i], 6000, 6010, true);
+		vcpu_comes(comms[i], WATCH_IN_WOKEN, 7000, 7000);
+		halts(0, 7, 7000, 7010, RECORD_PART, 1);
+		vcpu_goes(comms[i], 7000, 7010, true);
+		vcpu_comes(comms[i], WATCH_IN_WOKEN, 9000, 9000);
+		end(10000);
+		is(i ? "program 7 6010+990 exit:exit IO=990 rest=0\n"
+		     : "CPU 0/TCG 7 2000+2000 exit:exit STOPPED=2000 rest=0\n"
+		       "CPU 0/TCG 7 6010+990 exit:exit STOPPED=990 rest=0\n");
+	}
+}
+
 /* A sleep in an exit is the guest's loss, but for one that may be its own wish. Short losses count
  * in what it got. */
 static void asleep(void **state)
@@ -1276,6 +1326,7 @@ int main(void)
 		cmocka_unit_test(each_other),
 		cmocka_unit_test(own),
 		cmocka_unit_test(own_only),
+		cmocka_unit_test(stopped),
 		cmocka_unit_test(left_unseen),
 		cmocka_unit_test(lost_record),
 		cmocka_unit_test(came_unseen),
