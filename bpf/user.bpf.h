@@ -141,7 +141,7 @@ static __always_inline bool may_be_code(const struct mm_struct *mm, __u64 word, 
 	return word - mm->start_code + FAR < 2 * FAR && (word < mm->end_code || word >= mm->brk);
 }
 
-#define FRAME_BYTES (8ULL << 20) /* of a function; an ordinary stack is no larger */
+#define FRAME_BYTES (8ULL << 20) /* a function's; an ordinary stack is no larger */
 
 /* Follows the frame pointers, each of which is at the caller's and above its own: what is in that
  * register of a program without them mostly does not look like that, and to read there could fault,

@@ -306,8 +306,8 @@ def takes_some(c, _proc):
 
 
 r = watched(takes_some)
-ok(r.rc == 1 and re.search("the guest at .* is gone", r.err), "a guest that goes: watch ends, with 1",
-   r)
+ok(r.rc == 1 and re.search("the guest at .* is gone", r.err),
+   "a guest that goes: watch ends, with 1", r)
 r = watched(lambda c, _proc: c.sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" + bytes(100)))
 ok(r.rc == 1 and "did not show that it has the token" in r.err and r.err.count("\n") == 1,
    "a listener that is no culprit: one line", r)
