@@ -6,6 +6,7 @@ ends with its report, and says what of its host is missing. A guest and its host
 here: vm/46-hosted has two."""
 import contextlib
 import os
+import random
 import re
 import select
 import shutil
@@ -38,9 +39,14 @@ def new_token(name, text, mode=0o600):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """One that no connection of others is given before the next run listens there."""
+    least, most = map(int, lib.read("/proc/sys/net/ipv4/ip_local_port_range").split())
+    while True:
+        found = random.randrange(10000, 60000)
+        with contextlib.suppress(OSError), socket.socket() as s:
+            s.bind(("127.0.0.1", found))
+            if not least <= found <= most:
+                return found
 
 
 secret = new_token("token", os.urandom(24).hex().encode() + b"\n")
@@ -182,7 +188,8 @@ if not lib.starved(g):
 
 # ---- hosts that fail ----
 def hosted(send, *more, wait="60s", duration="300ms"):
-    """A run's Result with a host that does that with its channel."""
+    """A run's Result with a host that does that with its channel. One that comes late also ends the
+    run, by c.end()."""
     fault = []
 
     def host():
@@ -191,6 +198,7 @@ def hosted(send, *more, wait="60s", duration="300ms"):
             if wait == "1ms":
                 until(lambda: os.path.exists(at("ready")))
             c = Channel(connect(port), secret).call()
+            c.end = lambda: wait == "1ms" and proc.send_signal(signal.SIGINT)
             send(c)
             c.sock.close()
         except (Gone, OSError):
@@ -255,9 +263,23 @@ def too_long(c):
 def patiently(c):
     """Waits for the end, and sends all."""
     c.put(between.got[:5000])
+    c.end()
     while not select.select([c.sock], [], [], 0.5)[0]:
         c.put(b"")
     c.put(between.got[5000:], last=True)
+
+
+def mute(c):
+    c.sock.close()
+    time.sleep(0.5)
+    c.end()
+
+
+def silent(c):
+    """Has nothing to send, and says so at the end."""
+    c.end()
+    c.sock.recv(1)
+    c.put(b"", last=True)
 
 
 def early(c):
@@ -273,8 +295,13 @@ if between.got:
          "its host broke off .* before the end")
     says("a host that ends before the run", hosted(early),
          "its host stopped recording .* before the end")
-    says("a host that comes late", hosted(patiently, wait="1ms"),
+    says("a host that comes late", hosted(patiently, wait="1ms", duration="99s"),
          "its host came .* after the begin: not covered before")
+    says("a host that says nothing: it broke off when it came",
+         hosted(mute, wait="1ms", duration="99s"),
+         r"its host broke off(: | [\d.]+ (us|ms|s) before the end)")
+    says("a host that records nothing", hosted(silent, wait="1ms", duration="99s"),
+         "its host sent no recording")
     says("what is no recording", hosted(lambda c: c.put(os.urandom(5000), last=True)),
          "its host stopped recording .* before the end")
     says("more than is taken", hosted(too_much, duration="1s"),
