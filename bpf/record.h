@@ -113,7 +113,7 @@ enum exit_isa { EXIT_VMX = 1, EXIT_SVM = 2 };
 #define EXIT_VMX_RDMSR       EXIT_ID(EXIT_VMX, 31)
 #define EXIT_VMX_WRMSR       EXIT_ID(EXIT_VMX, 32)
 #define EXIT_SVM_MSR         EXIT_ID(EXIT_SVM, 0x7c)
-#define EXIT_STOPPED         EXIT_ID(3, 1) /* of no guest: the thread was stopped */
+#define EXIT_STOPPED         EXIT_ID(3, 1) /* STOPPED: of no guest, the thread was stopped */
 #define EXIT_PORTS           0x10000
 #define EXIT_IS_IO(id)       (EXIT_PLAIN(id) == EXIT_VMX_IO || EXIT_PLAIN(id) == EXIT_SVM_IO)
 #define EXIT_IS_MSR(id)                                                                            \

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "audit/kept.h"
 #include "base/say.h"
 #include "cmd/newfile.h"
 #include "cmd/output.h"
@@ -116,4 +117,17 @@ int setup_files(const struct setup_files *f, const struct view *v)
 		if (files[i].path && write_file(files[i].path, v, files[i].write, false))
 			err = -1;
 	return err;
+}
+
+int setup_kept(const struct setup_files *f, struct view *v, const struct tuned *kept)
+{
+	struct findings audit = v->findings;
+	int err;
+
+	v->findings = (struct findings){0};
+	err = kept_findings(&v->findings, kept, &audit);
+	findings_free(&audit);
+	if (err)
+		return complain("out of memory");
+	return setup_files(f, v);
 }

@@ -8,7 +8,6 @@
 
 #include "audit/book.h"
 #include "audit/conclude.h"
-#include "audit/kept.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -327,20 +326,6 @@ static int go(struct tuning *t)
 
 /* ---- the result ---- */
 
-/* Writes the files that were asked for. 0, or -1 with the reason said. */
-static int write_files(struct tuning *t)
-{
-	struct findings audit = t->view->findings;
-	int err;
-
-	t->view->findings = (struct findings){0};
-	err = kept_findings(&t->view->findings, &t->result, &audit);
-	findings_free(&audit);
-	if (err)
-		return complain("out of memory");
-	return setup_files(&t->o->files, t->view);
-}
-
 static int conclude_all(struct tuning *t, int code)
 {
 	if (!t->view || !t->result.before.observed_ns)
@@ -350,7 +335,8 @@ static int conclude_all(struct tuning *t, int code)
 		return EXIT_ERROR;
 	}
 	t->result.boot = findings_boot(&t->view->findings, FINDING_WARN);
-	if (ticket_write(&t->o->output, t->o->format, &t->result) || (!t->o->dry && write_files(t)))
+	if (ticket_write(&t->o->output, t->o->format, &t->result) ||
+	    (!t->o->dry && setup_kept(&t->o->files, t->view, &t->result)))
 		return EXIT_ERROR;
 	if (code == EXIT_OK && t->o->goal.count && t->result.reached != GOAL_MET && !t->o->dry)
 		code = EXIT_CROSSED;
@@ -380,16 +366,6 @@ static int check(const struct options *o)
 	return o->undo ? 0 : setup_check(&o->files);
 }
 
-/* "worst<20us, count<10/s" */
-static const char *goal_text(const struct triggers *t, char *buf, size_t len)
-{
-	size_t at = 0;
-
-	for (uint32_t i = 0; i < t->count && at < len; i++)
-		at += snprintf(buf + at, len - at, "%s%s", i ? ", " : "", t->row[i].text);
-	return t->count ? buf : NULL;
-}
-
 int cmd_tune(int argc, char **argv)
 {
 	struct options o = {.look_ns = 5 * NSEC_PER_SEC, .tries = 32, .state = JOURNAL_DIR};
@@ -414,7 +390,7 @@ int cmd_tune(int argc, char **argv)
 	t->result.host = &t->host;
 	t->result.cpus = &o.measure.cpus;
 	t->result.dry = o.dry;
-	t->result.goal = goal_text(&o.goal, goal, sizeof(goal));
+	t->result.goal = o.goal.count ? triggers_text(&o.goal, goal, sizeof(goal)) : NULL;
 	code = EXIT_ERROR;
 	if (!measure_check(&o.measure, &t->host) && !output_open(&o.output))
 		code = output_close(&o.output, tune(t));

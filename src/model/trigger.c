@@ -195,6 +195,15 @@ int triggers_begin(struct triggers *t, uint32_t lanes)
 	return t->sums ? 0 : -ENOMEM;
 }
 
+const char *triggers_text(const struct triggers *t, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < t->count && at < len; i++)
+		at += snprintf(buf + at, len - at, "%s%s", i ? ", " : "", t->row[i].text);
+	return buf;
+}
+
 void triggers_free(struct triggers *t)
 {
 	free(t->sums);

@@ -90,6 +90,9 @@ struct trigger_hit {
 int triggers_begin(struct triggers *t, uint32_t lanes);
 void triggers_free(struct triggers *t);
 
+/* Writes all of them to buf, which it returns: "worst<20us, count<10/s". */
+const char *triggers_text(const struct triggers *t, char *buf, size_t len);
+
 /* Takes a hiccup. True, and *hit: it pulled a trigger, the first of several. */
 bool triggers_hear(struct triggers *t, const struct view *v, uint32_t lane, const struct account *a,
 		   struct trigger_hit *hit);

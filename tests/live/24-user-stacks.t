@@ -214,9 +214,12 @@ def said(seconds):
 
 
 with asking(MANY) as pid:
-    report, err = said(2)
-asked = sum(o["count"] for s in sources(report, cpu, name="called") for o in s["origins"]
-            if o["pid"] == pid and o["cpu"] != cpu)
+    for seconds in 2, 6, 18:  # a busy machine lets it ask seldom
+        report, err = said(seconds)
+        asked = sum(o["count"] for s in sources(report, cpu, name="called") for o in s["origins"]
+                    if o["pid"] == pid and o["cpu"] != cpu)
+        if asked >= ENOUGH:
+            break
 if asked < ENOUGH:
     skip(NAME, f"not judged: it asked {asked} times only")
 else:

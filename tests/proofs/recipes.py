@@ -259,7 +259,7 @@ RECIPES = {
     "K11": Recipe(batch=8, seconds=8, least=2, ends=MOVE, who="blk_mq_timeout_work", busy=loop(
         1, "dd if=/dev/nullb0 of=/dev/null iflag=direct bs=4k count=4", "0.02")),
     "K10": Recipe(
-        batch=8, who="kworker/u*", least=5,  # its timer any CPU may run that is awake
+        batch=8, who="kworker/u*", least=5,  # any CPU that is awake may run its timer
         make="echo 10 > /proc/sys/vm/dirty_writeback_centisecs; "
              "echo 2 > /sys/devices/virtual/workqueue/writeback/cpumask",
         busy=loop(0, "dd if=/dev/zero of=/dev/nullb0 bs=4k count=4 conv=notrunc", "0.05")),

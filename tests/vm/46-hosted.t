@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""run --host-listen and watch --to. Over vsock, both ends in one guest. With LONG=1 over TCP, between
-a guest in real time and this machine, on which poke makes noise that the guest knows nothing of:
-each poke has its name in the guest's report, and no other has it.
+"""run --host-listen and watch --to. Over vsock, both ends in one guest. With LONG=1 over TCP,
+between a guest in real time and this machine, on which poke makes noise that the guest knows
+nothing of: each poke has its name in the guest's report, and no other has it.
 
     LONG=1 [POKES=1000] 46-hosted.t
 """
