@@ -170,14 +170,21 @@ int live_report(struct output *o, struct view *v)
 	return output_end(o, &view, 1) ? EXIT_ERROR : EXIT_OK;
 }
 
-/* Gives away what only the begin has needed. Kernels before 5.19 want a right also from who reads a
- * map; where nothing is traced there is none. */
-static void confine(const struct live *l)
+/* The right that maps want, if any: to make one, and before Linux 5.19 to read one, too. Where
+ * nothing is traced there is none. */
+static uint64_t right_of_maps(const struct live *l)
 {
 	uint64_t either = RIGHT_BPF | RIGHT_SYS_ADMIN;
-	uint64_t maps = !l->view->run.traced || confine_try(either, host_maps_are_free) ? 0
-			: host_own_caps() & RIGHT_BPF                                   ? RIGHT_BPF
-						      : RIGHT_SYS_ADMIN;
+
+	if (!l->view->run.traced || (!l->makes_maps && confine_try(either, host_maps_are_free)))
+		return 0;
+	return host_own_caps() & RIGHT_BPF ? RIGHT_BPF : RIGHT_SYS_ADMIN;
+}
+
+/* Gives away what only the begin has needed. */
+static void confine(const struct live *l)
+{
+	uint64_t maps = right_of_maps(l);
 	uint64_t files = (l->output && l->output->path ? RIGHTS_OF_FILES : 0) |
 			 (l->limits ? limits_rights(l->limits) : 0);
 	uint64_t keeps = files | l->keeps | (l->flight ? flight_rights(l->flight) : 0);

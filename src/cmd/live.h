@@ -31,6 +31,7 @@ struct live {
 	/* Capabilities that the command still needs when the window is open, beside those of the
 	 * engines and of `output`: a mask of base/confine.h. */
 	uint64_t keeps;
+	bool makes_maps; /* in the window, for CPUs that come online */
 	/* record_to gets the last seconds, and only when a trigger is pulled; NULL: all of it */
 	const struct flight_options *last;
 	long signal_pid; /* to which the flight recorder's signals go by default; 0: none */

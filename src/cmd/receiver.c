@@ -79,7 +79,7 @@ static enum received keep(struct taker *t, const uint8_t *data, size_t len)
 
 static enum received take_all(struct taker *t, int fd, struct channel *c)
 {
-	static uint8_t record[CHANNEL_RECORD];
+	uint8_t record[CHANNEL_RECORD]; /* not static: each sampler would have it, too */
 	enum received how = RECEIVED_PART;
 	uint64_t end_ns = UINT64_MAX;
 	int control = t->control;

@@ -37,7 +37,7 @@ struct sender {
 /* Sends what is in the pipe until its writers have closed it. */
 static enum way send_all(_Atomic int *way, int from, int fd, struct channel *c)
 {
-	static uint8_t record[CHANNEL_RECORD];
+	uint8_t record[CHANNEL_RECORD]; /* not static: each sampler would have it, too */
 	struct pollfd p[] = {{.fd = from, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
 
 	for (;;) {

@@ -281,6 +281,7 @@ static int run(struct options *o, struct view *v)
 			    .keeps = (wo.pid ? RIGHT_DAC_READ_SEARCH | RIGHT_FOWNER : 0) |
 				     watch_threads_rights(&o->threads) |
 				     (o->textfile.path ? RIGHTS_OF_FILES : 0),
+			    .makes_maps = !cpus_empty(&o->later),
 			    .last = &o->last,
 			    .signal_pid = wo.pid,
 			    .every_ns = textfile_every(&o->textfile),

@@ -162,10 +162,12 @@ if BPFTOOL:
 
     shell = os.path.join(place, "jitter-shell")
     shutil.copy("/bin/sh", shell)
-    with subprocess.Popen([shell, "-c", "read go; for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done; "
-                           "echo done; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True, preexec_fn=lambda: (lib._begin(),
-                                                         os.sched_setaffinity(0, (cpu,)))) as p:
+    # As busybox it would not know a shell by another name.
+    with subprocess.Popen(["sh", "-c", "read go; for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done; "
+                           "echo done; read end"], executable=shell, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True,
+                          preexec_fn=lambda: (lib._begin(),
+                                              os.sched_setaffinity(0, (cpu,)))) as p:
         def children():
             """How often it came to the CPU, and the records, before and after others ran."""
             p.stdin.write("\n")
