@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit try on this machine: a thread's noise is gone with its fix and back without it; whatever
 ends a try, what it had changed is as it was within a second, to the byte. LONG=1 in the
-environment: --apply, too."""
+environment: --apply, and kills at any moment, too."""
 import json
 import os
 import shutil
@@ -169,11 +169,11 @@ try:
            and os.listdir(place) == [], f"{what}: nothing is left", os.listdir(place))
 
     # In whatever it is just doing; a tune would go on for longer.
-    for command in (("try", FIX, *SHORT), TUNE):
+    for command in (("try", FIX, *SHORT), TUNE) if os.environ.get("LONG") else ():
         late, back, left = [], [], []
-        for delay in range(14 if os.environ.get("LONG") else 3):
+        for delay in range(14):
             proc = lib.spawn(*command, "-q", *AT)
-            time.sleep(delay / 2 if os.environ.get("LONG") else 3 * delay)
+            time.sleep(delay / 2)
             proc.kill()
             if not is_soon(is_back):
                 late.append(delay)
