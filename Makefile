@@ -403,8 +403,16 @@ $(CALLERS): tests/live/callers.c
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(FRAMES) -fasynchronous-unwind-tables -Wl,--build-id $(WARN) \
 		-D_GNU_SOURCE -o $@ $< -pthread
 $(O)/callers_stripped: $(O)/callers
+$(O)/poke_frames_stripped: $(O)/poke_frames
+$(O)/callers_stripped $(O)/poke_frames_stripped:
 	$(call say,STRIP,$@)
 	$(Q)$(CROSS_COMPILE)strip -o $@ $<
+# poke with each call where its source has it.
+$(O)/poke_frames: tools/poke_program.c $(POKE_SRC) tools/poke.h tools/poke_main.h
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ROOT_FLAGS) -O1 -g -fno-omit-frame-pointer -fno-inline \
+		-fno-optimize-sibling-calls -fasynchronous-unwind-tables -Wl,--build-id \
+		-D_GNU_SOURCE -Isrc -o $@ $(filter %.c,$^) -pthread
 # Stripped, and carries its functions along as Fedora's programs do.
 $(O)/callers_packed: $(O)/callers $(O)/callers_stripped
 	$(call say,OBJCOPY,$@)
@@ -458,11 +466,12 @@ pictures: $(O)/.setup-check ## draw the README's pictures in tests/golden/pictur
 	$(Q)BUILD=$(O) tests/golden/40-pictures.t write
 
 accuracy: $(O)/.setup-check ## find and name a thousand known noises of each class (root; minutes)
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory all $(O)/poke_frames_stripped
 	$(Q)BUILD=$(O) tests/accuracy/score $(ARGS)
 	$(Q)BUILD=$(O) tests/accuracy/kept
 	$(Q)BUILD=$(O) tests/accuracy/unchanged
 	$(Q)BUILD=$(O) tests/accuracy/sums
+	$(Q)BUILD=$(O) tests/accuracy/stacks
 
 live: $(O)/.setup-check $(O)/.setup-peers ## the live tests, the long ones too (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all unit-tests
