@@ -62,14 +62,24 @@ static const char *behind(const char *name, const char *word, size_t len)
 									      : NULL;
 }
 
-/* Skips a word of the report's column "kind", or one with which the verdict begins a name. For an
- * interrupt both name its number: see spell_irq(). */
+static bool is_exit(const char *who)
+{
+	return behind(who, "exit", 4);
+}
+
+/* Skips a word of the report's column "kind", or one with which the verdict begins a name, as the
+ * "host:" of a guest's report. For an interrupt both name its number: see spell_irq(). The names of
+ * exits begin with their kind. */
 static const char *skip_kind(const char *name)
 {
 	static const char *const words[] = {"the thread", "the kernel thread", "the user thread",
 					    "user thread", "edge"};
-	const char *rest = NULL;
+	const char *rest = word_of(name) ? NULL : behind(name, "host:", 5);
 
+	name = rest ? rest : name;
+	if (is_exit(name) && !is_exit(name + 5 + strspn(name + 5, " ")))
+		return name;
+	rest = NULL;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !rest; i++)
 		rest = behind(name, words[i], strlen(words[i]));
 	for (enum source_kind k = 0; k < SOURCE_KINDS && !rest; k++) {
@@ -170,6 +180,8 @@ static struct source carrier_of(const struct meaning *m)
 		s.kind = SOURCE_NMI;
 	if (m->irq >= 0)
 		s.kind = SOURCE_IRQ;
+	if (is_exit(m->who))
+		s.kind = SOURCE_EXIT;
 	return s;
 }
 
@@ -208,7 +220,7 @@ static void row_meaning(struct meaning *m, bool bracketed)
 	s.kernel_thread |= bracketed && s.kind == SOURCE_THREAD;
 	if (s.word == WORD_THROTTLED)
 		m->cause = cause_match("hrtimer", "sched_rt_period_timer");
-	else if (m->function[0] == '[')
+	else if (m->function[0] == '[' && s.kind != SOURCE_EXIT)
 		m->cause = cause_match("word", m->function);
 	else
 		m->cause = cause_of_function(&s);
@@ -306,13 +318,13 @@ void name_meaning(const char *name, struct meaning *m)
 		return;
 	}
 	m->cause = cause_by_id(m->who);
-	if (!m->cause && m->irq >= 0) {
+	if (!m->cause && (m->irq >= 0 || is_exit(m->who))) {
 		struct source s = carrier_of(m);
 
 		s.function = NULL;
 		m->cause = cause_of(&s);
 	}
-	if (!m->cause && bracketed) /* "[throttled]", which no thread is called */
+	if (!m->cause && bracketed) /* "[throttled]", "[asleep]": no thread is called so */
 		m->cause = word_meaning(name);
 	m->cause = m->cause ? m->cause : cause_of_name(m->who);
 	m->cause = m->cause ? m->cause : word_meaning(m->who);
