@@ -103,6 +103,8 @@ void hosted_ended(struct hosted *h)
 {
 	h->begun_ns = h->live->view->run.started_ns;
 	h->ended_ns = now_ns();
+	measure_stop = 0; /* the next one says that the rest is not wanted */
+	measure_catch_signals();
 	receiver_enough(h->receiver);
 }
 
@@ -125,6 +127,10 @@ static void describe_lack(const struct hosted *h, const struct receipt *r, char 
 		snprintf(text, len,
 			 "its host sent more than %d MiB, and the rest was not taken: not covered",
 			 RECEIVER_MOST >> 20);
+	else if (r->how == RECEIVED_LEFT)
+		snprintf(text, len,
+			 "the rest of its host's recording was not waited for (interrupted): what "
+			 "is missing is not covered");
 	else if (r->last_ns < h->ended_ns)
 		snprintf(text, len, "its host %s %s before the end: not covered from then on",
 			 r->how == RECEIVED_WHOLE ? "stopped recording" : "broke off",
@@ -200,7 +206,7 @@ int hosted_report(struct hosted *h, struct output *o, int by, int code)
 
 	if (!h->ended_ns)
 		return code;
-	receipt = receiver_finish(h->receiver);
+	receipt = receiver_finish(h->receiver, &measure_stop);
 	guard_reader(0, o->path);
 	guard_alone(o->path);
 	describe_lack(h, &receipt, lack, sizeof(lack));

@@ -35,7 +35,7 @@ struct hosted *hosted_open(const struct hosted_options *o, struct live *live);
 /* Waits until the host records, a signal comes, or patience is over. */
 void hosted_await(struct hosted *h);
 
-/* The window is over: tells the host. */
+/* The window is over: tells the host. From here on a signal ends the waiting for its rest. */
 void hosted_ended(struct hosted *h);
 
 /* After live_run(), which returned `code`: takes the rest and writes the report. by: enum owner_by.

@@ -22,6 +22,7 @@
 #define HANDSHAKE_NS (5 * NSEC_PER_SEC)  /* before a connection has shown the token */
 #define SILENCE_NS   (30 * NSEC_PER_SEC) /* without a record: the host sends one a second */
 #define REST_NS      (30 * NSEC_PER_SEC) /* for what the host has in hand */
+#define LOOK_MS      100                 /* how often to look whether that is still wanted */
 
 /* Memory that both processes see. */
 struct state {
@@ -230,19 +231,20 @@ static void reap(struct receiver *r)
 	r->pid = 0;
 }
 
-struct receipt receiver_finish(struct receiver *r)
+struct receipt receiver_finish(struct receiver *r, const volatile int *stop)
 {
 	struct pollfd p = {.fd = r->control, .events = POLLIN};
 	uint64_t end_ns = now_ns() + REST_NS + SILENCE_NS;
 	struct receipt receipt;
 
 	receiver_enough(r);
-	while (now_ns() < end_ns && poll(&p, 1, 1000) <= 0) /* the process closes its end */
+	/* The process closes its end. A signal right before poll() does not end that. */
+	while (!*stop && now_ns() < end_ns && poll(&p, 1, LOOK_MS) <= 0)
 		;
 	reap(r);
 	receipt = receiver_look(r);
-	if (receipt.how == RECEIVED_PART) /* somebody has killed it */
-		receipt.how = RECEIVED_BROKE;
+	if (receipt.how == RECEIVED_PART) /* or somebody has killed it */
+		receipt.how = *stop ? RECEIVED_LEFT : RECEIVED_BROKE;
 	return receipt;
 }
 

@@ -21,6 +21,7 @@ enum received {
 	RECEIVED_PART,    /* goes on */
 	RECEIVED_WHOLE,   /* the host said that there is no more */
 	RECEIVED_BROKE,   /* the host broke off */
+	RECEIVED_LEFT,    /* who waited for the rest was stopped */
 	RECEIVED_FULL,    /* larger than what is taken */
 };
 
@@ -43,8 +44,9 @@ struct receipt receiver_look(const struct receiver *r);
 /* Tells the host that it is enough: it sends the rest, and ends. */
 void receiver_enough(struct receiver *r);
 
-/* Waits for that, up to a minute where it stops within a record, and ends the process. */
-struct receipt receiver_finish(struct receiver *r);
+/* Waits for that, until *stop, or up to a minute where it stops within a record, and ends the
+ * process. */
+struct receipt receiver_finish(struct receiver *r, const volatile int *stop);
 
 /* The path at which what came can be read, as long as it is open. */
 const char *receiver_path(const struct receiver *r);

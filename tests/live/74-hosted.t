@@ -198,7 +198,8 @@ def hosted(send, *more, wait="60s", duration="300ms"):
             if wait == "1ms":
                 until(lambda: os.path.exists(at("ready")))
             c = Channel(connect(port), secret).call()
-            c.end = lambda: wait == "1ms" and proc.send_signal(signal.SIGINT)
+            c.interrupt = lambda: proc.send_signal(signal.SIGINT)
+            c.end = lambda: wait == "1ms" and c.interrupt()
             send(c)
             c.sock.close()
         except (Gone, OSError):
@@ -269,6 +270,22 @@ def patiently(c):
     c.put(between.got[5000:], last=True)
 
 
+def held(c):
+    """Has more to say, for ever, when it is asked for the rest; then Ctrl-C comes, if it ended the
+    run, too, for the second time."""
+    half(c)
+    c.end()
+    c.sock.setblocking(True)
+    select.select([c.sock], [], [], lib.HANG_S)
+    c.interrupt()
+    since = time.monotonic()
+    with contextlib.suppress(Gone):
+        while time.monotonic() - since < 25:
+            c.put(b"")
+            time.sleep(0.05)
+        assert False, "it waits all the same"
+
+
 def mute(c):
     c.sock.close()
     time.sleep(0.5)
@@ -295,6 +312,11 @@ if between.got:
          "its host broke off .* before the end")
     says("a host that ends before the run", hosted(early),
          "its host stopped recording .* before the end")
+    says("a Ctrl-C while a run waits for the rest of its host's: it ends with what there is",
+         hosted(held), r"the rest of its host's recording was not waited for \(interrupted\)")
+    says("and so does the second of a run that one has ended",
+         hosted(held, wait="1ms", duration="99s"),
+         r"the rest of its host's recording was not waited for \(interrupted\)")
     says("a host that comes late", hosted(patiently, wait="1ms", duration="99s"),
          "its host came .* after the begin: not covered before")
     says("a host that says nothing: it broke off when it came",
