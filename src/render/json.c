@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
+#include "model/owner.h"
 #include "model/through.h"
 #include "render/audit.h"
 #include "render/render.h"
@@ -64,6 +65,42 @@ static void write_run(struct json *j, const struct view *v)
 		json_string(j, NULL, r->not_observed[i]);
 	json_end(j);
 	json_end(j);
+}
+
+/* Writes whose it is, in words; nothing where that is nobody's. */
+static void write_owner_words(struct json *j, const char *text)
+{
+	char words[OWNER_TEXT];
+
+	if (text && *owner_text_of(text, words))
+		json_string(j, "owner", words);
+}
+
+void render_pieces(struct json *j, const struct cpu *c, const struct piece *pieces, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct source *source = c->sources.row[pieces[i].source];
+		const struct asker *a = &pieces[i].asker;
+
+		json_object_flat(j, NULL);
+		render_who(j, source);
+		if (source->cause)
+			json_string(j, "cause", source->cause);
+		json_u64(j, "net_ns", pieces[i].net_ns);
+		if (pieces[i].unseen_ns)
+			json_u64(j, "unseen_ns", pieces[i].unseen_ns);
+		write_owner_words(j, source->owner);
+		if (a->kind) {
+			json_object_flat(j, "origin");
+			json_u64(j, "cpu", a->cpu);
+			json_u64(j, "pid", a->tid);
+			json_string(j, "comm", a->comm);
+			json_string(j, "function", a->function);
+			write_owner_words(j, a->owner);
+			json_end(j);
+		}
+		json_end(j);
+	}
 }
 
 static void write_worst(struct json *j, const struct view *v, const struct worst *w)

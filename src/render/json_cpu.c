@@ -373,28 +373,3 @@ int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_end(j);
 	return err;
 }
-
-void render_pieces(struct json *j, const struct cpu *c, const struct piece *pieces, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const struct source *source = c->sources.row[pieces[i].source];
-		const struct asker *a = &pieces[i].asker;
-
-		json_object_flat(j, NULL);
-		render_who(j, source);
-		if (source->cause)
-			json_string(j, "cause", source->cause);
-		json_u64(j, "net_ns", pieces[i].net_ns);
-		if (pieces[i].unseen_ns)
-			json_u64(j, "unseen_ns", pieces[i].unseen_ns);
-		if (a->kind) {
-			json_object_flat(j, "origin");
-			json_u64(j, "cpu", a->cpu);
-			json_u64(j, "pid", a->tid);
-			json_string(j, "comm", a->comm);
-			json_string(j, "function", a->function);
-			json_end(j);
-		}
-		json_end(j);
-	}
-}

@@ -35,8 +35,9 @@
  *   first_by_owner       the same of the thread that asked
  *   piece_count pieces   all pieces, in order of appearance: in csv one cell with the array of
  *                        jsonl, [{"kind","id","name","function","kernel_thread","cause","net_ns",
- *                        "unseen_ns","origin":{"cpu","pid","comm","function"}}]; unseen_ns: of
- *                        net_ns, where threads left the CPU unseen, so that part of it is theirs
+ *                        "unseen_ns","owner","origin":{"cpu","pid","comm","function","owner"}}];
+ *                        unseen_ns: of net_ns, where threads left the CPU unseen, so that part of
+ *                        it is theirs; owner: as first_owner
  *
  * Unknown values are null in jsonl and empty in csv, where an empty name is "". csv is UTF-8,
  * quoted by RFC 4180; its lines end in a newline alone. A text that a spreadsheet would take for a

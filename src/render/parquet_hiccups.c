@@ -22,11 +22,13 @@ enum {
 	PIECE_CAUSE,
 	PIECE_NET,
 	PIECE_UNSEEN,
+	PIECE_OWNER,
 	PIECE_OWN, /* the number of these */
 	ORIGIN_CPU = PIECE_OWN,
 	ORIGIN_PID,
 	ORIGIN_COMM,
 	ORIGIN_FUNCTION,
+	ORIGIN_OWNER,
 	PIECE_COLUMNS
 };
 
@@ -42,11 +44,13 @@ static const struct parquet_field piece_fields[] = {
 	{"cause", PARQUET_TEXT, true, 0},
 	{"net_ns", PARQUET_INT, true, 0},
 	{"unseen_ns", PARQUET_INT, true, 0},
-	{"origin", PARQUET_STRUCT, true, 4},
+	{"owner", PARQUET_TEXT, true, 0},
+	{"origin", PARQUET_STRUCT, true, 5},
 	{"cpu", PARQUET_INT, true, 0},
 	{"pid", PARQUET_INT, true, 0},
 	{"comm", PARQUET_TEXT, true, 0},
 	{"function", PARQUET_TEXT, true, 0},
+	{"owner", PARQUET_TEXT, true, 0},
 };
 #define PIECE_FIELDS (sizeof(piece_fields) / sizeof(piece_fields[0]))
 
@@ -86,6 +90,13 @@ static void *begin(const struct view *view, FILE *out)
 	return NULL;
 }
 
+static void put_owner(const struct parquet_cells *at, unsigned column, const char *owner)
+{
+	char words[OWNER_TEXT];
+
+	cell_text(at, column, owner && *owner_text_of(owner, words) ? words : NULL);
+}
+
 static void put_origin(const struct parquet_cells *at, const struct asker *a)
 {
 	struct parquet_cells within = *at;
@@ -96,6 +107,7 @@ static void put_origin(const struct parquet_cells *at, const struct asker *a)
 	cell_number(&within, ORIGIN_PID, a->kind ? a->tid : LINE_UNKNOWN);
 	cell_text(&within, ORIGIN_COMM, a->kind ? a->comm : NULL);
 	cell_text(&within, ORIGIN_FUNCTION, a->kind ? a->function : NULL);
+	put_owner(&within, ORIGIN_OWNER, a->kind ? a->owner : NULL);
 }
 
 static void put_piece(const struct parquet_cells *at, const struct cpu *c, const struct piece *p)
@@ -113,6 +125,7 @@ static void put_piece(const struct parquet_cells *at, const struct cpu *c, const
 	cell_text(at, PIECE_CAUSE, s->cause);
 	cell_number(at, PIECE_NET, (int64_t)p->net_ns);
 	cell_number(at, PIECE_UNSEEN, (int64_t)p->unseen_ns);
+	put_owner(at, PIECE_OWNER, s->owner);
 	put_origin(at, &p->asker);
 }
 

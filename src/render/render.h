@@ -137,7 +137,7 @@ struct source;
 void render_who(struct json *j, const struct source *s);
 
 /* Writes each as an object, into an array: {"kind":..,"id":..,"name":..,"function":..,"cause":..,
- * "net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} */
+ * "net_ns":..,"owner":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..,"owner":..}} */
 void render_pieces(struct json *j, const struct cpu *cpu, const struct piece *pieces, uint32_t n);
 
 #endif

@@ -61,13 +61,17 @@ is_(rows(f"SELECT count(*) FROM '{path('table.parquet')}' WHERE wild < 0")[0][0]
 is_(rows(f"FROM '{path('empty.parquet')}'"), [], "a table without rows")
 
 # ---- hiccups ----
-PIECE = {"host_kind": None, "host_cpu": None, "cause": None, "unseen_ns": 0, "origin": None}
+PIECE = {"host_kind": None, "host_cpu": None, "cause": None, "unseen_ns": 0, "owner": None,
+         "origin": None}
 
 
 def line(text):
     it = json.loads(text)
     it.update({key: it[key] and ns(it[key]) for key in ("started", "time")})
     it["pieces"] = [PIECE | piece for piece in it["pieces"]]
+    for piece in it["pieces"]:
+        if piece["origin"]:
+            piece["origin"].setdefault("owner", None)
     return it
 
 
