@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A container of podman's: its name at the thread that took time and at who woke it, and the calls
+of its program from its own files, when it is gone before the report is made. Its image is made
+here, nothing is fetched, and all of podman's storage lies in mounts of this file's own, which end
+with it.
+"""
+import atexit
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+import lib
+from lib import done, ok, skip_all, sources
+
+lib.need_bpf()
+for tool in ("podman", "runc", "conmon"):
+    if not shutil.which(tool) and not os.path.exists(f"/usr/libexec/podman/{tool}"):
+        skip_all(f"there is no {tool} (apt-get install podman runc)")
+CALLERS = lib.helper("callers")
+libc = ctypes.CDLL(None, use_errno=True)
+NEW_NS, PRIVATE_TREE, DETACH = 0x20000, 1 << 18 | 1 << 14, 2
+if libc.unshare(NEW_NS) or libc.mount(b"none", b"/", None, PRIVATE_TREE, None):
+    skip_all(f"no mounts of its own can be made here: {os.strerror(ctypes.get_errno())}")
+
+
+def leave_nothing(path, made):
+    libc.umount2(path.encode(), DETACH)
+    if made:
+        os.rmdir(path)
+
+
+for path in ("/var/lib/containers", "/run/containers", "/run/libpod"):
+    made = not os.path.isdir(path)
+    os.makedirs(path, exist_ok=True)
+    atexit.register(leave_nothing, path, made)
+    if libc.mount(b"none", path.encode(), b"tmpfs", 0, None):
+        skip_all(f"{path}: {os.strerror(ctypes.get_errno())}")
+cpu = lib.pick_target(shared=True)
+PODMAN = ["podman", "--runtime", "runc", "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs"]
+NAME, IMAGE = f"culprit-test-{os.getpid()}", "culprit-test"
+
+
+def podman(*args, **more):
+    return subprocess.run([*PODMAN, *args], capture_output=True, text=True, timeout=lib.HANG_S,
+                          **more)
+
+
+def groups():
+    return {path for path, *_ in os.walk("/sys/fs/cgroup") if "libpod" in os.path.basename(path)}
+
+
+with tempfile.TemporaryDirectory() as place:
+    tree = os.path.join(place, "tree")
+    needs = subprocess.run(["ldd", CALLERS], capture_output=True, text=True, check=True).stdout
+    for path in (CALLERS, *(word for word in needs.split() if word.startswith("/"))):
+        copy = tree + ("/callers" if path == CALLERS else path)
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        shutil.copy(path, copy)
+    packed = os.path.join(place, "image.tar")
+    subprocess.run(["tar", "-C", tree, "-cf", packed, "."], check=True)
+    before = groups()
+    r = podman("import", packed, IMAGE)
+    if r.returncode:
+        skip_all(f"podman can make no image here: {r.stderr.splitlines()[-1:]}")
+RUN = ["run", "--pull", "never", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000",
+       "--network", "none", "--name", NAME]
+try:
+    with lib.opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q", "--no-audit",
+                    "--user-stacks") as run:
+        box = subprocess.Popen([*PODMAN, *RUN, "--rm", IMAGE, "/callers", str(cpu)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        begun = box.stdout.readline() == "begun\n"
+        known = podman("inspect", "-f", "{{.Id}}", NAME).stdout.strip()
+        if begun:
+            time.sleep(2)
+        podman("kill", NAME)
+        said = box.communicate()[1]
+        gone = podman("ps", "-aq").stdout == ""
+finally:
+    for path in sorted(groups() - before, key=len, reverse=True):
+        os.rmdir(path)
+if not begun:
+    skip_all(f"podman can run no container here: {said.splitlines()[-1:]}")
+if run.result.rc:
+    raise RuntimeError(f"culprit run: {run.result}")
+rows = sources(json.loads(run.result.out), cpu, kind="thread", name="called")
+asked = [o for s in rows for o in s["origins"] if o["comm"] == "callers" and o["cpu"] != cpu]
+ok(gone and re.fullmatch("[0-9a-f]{64}", known), "the container is gone", known)
+for owner, name in (([s.get("owner", {}) for s in rows], "the thread that took time"),
+                    ([o.get("owner", {}) for o in asked], "who woke it")):
+    ok(owner and all(o.get("kind") == "container" and o["name"] == NAME and
+                     o["text"] == f"container {NAME}" and known in o["cgroup"] for o in owner),
+       f"{name}: the container's name and id", *owner)
+stacks = [[f["function"] for f in w["user_stack"]] for o in asked for w in o.get("ways", ())]
+ok({tuple(s[:4]) for s in stacks} == {("syscall", "ask", f, "main") for f in ("often", "seldom")},
+   "the calls of its program, from its own files", stacks)
+done()
