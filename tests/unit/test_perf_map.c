@@ -55,6 +55,56 @@ static void test_lines(void **state)
 	}
 }
 
+/* As programs write them: node --perf-basic-prof, a JVM by jcmd and by its agent, CPython, .NET. */
+static void test_programs(void **state)
+{
+	static const char text[] =
+		"19d5b40 11c Builtin:RegExpPrototypeStickyGetter\n"
+		"265ef14ebab6 19 JS:~askOften /srv/a b/n.js:6:20\n"
+		"7fa8b37c7700 170 JS:^askOften /srv/a b/n.js:6:20\n"
+		"265ef14fd000 4a Script:~ /srv/n.js:1:1\n"
+		"7fa8b37c8000 400 RegExp:^(\\w+) \\d{3}\n"
+		"0x00007f9f8c938c00 0x0000000000007530 StubRoutines (1)\n"
+		"0x00007f9f8cec71a0 0x00000000000000c8 void java.lang.Boolean.<clinit>()\n"
+		"0x00007f9f8ceced40 0x0000000000000158 boolean a.B.c(java.lang.Class, int)\n"
+		"7f9f8d08ef20 1d0 Ljava/lang/String;::hashCode\n"
+		"7f12a0001000 c py::<lambda>:/srv/app.py\n"
+		"00007F3C1A2B0000 0045 instance void [app] Foo::Bar(int32)[OptimizedTier1]\n";
+	struct perf_map *m = read_text(text, 4096);
+
+	(void)state;
+	is(m, 0x19d5b40 + 0x11b, "Builtin:RegExpPrototypeStickyGetter");
+	is(m, 0x265ef14ebab6, "JS:~askOften /srv/a b/n.js:6:20");
+	is(m, 0x265ef14ebab6 + 0x19, NULL);
+	is(m, 0x7fa8b37c7700 + 0x16f, "JS:^askOften /srv/a b/n.js:6:20");
+	is(m, 0x265ef14fd049, "Script:~ /srv/n.js:1:1");
+	is(m, 0x7fa8b37c8001, "RegExp:^(\\w+) \\d{3}");
+	is(m, 0x7f9f8c938c00 + 0x752f, "StubRoutines (1)");
+	is(m, 0x7f9f8cec71a0, "void java.lang.Boolean.<clinit>()");
+	is(m, 0x7f9f8ceced41, "boolean a.B.c(java.lang.Class, int)");
+	is(m, 0x7f9f8d08ef21, "Ljava/lang/String;::hashCode");
+	is(m, 0x7f12a000100b, "py::<lambda>:/srv/app.py");
+	is(m, 0x7f3c1a2b0044, "instance void [app] Foo::Bar(int32)[OptimizedTier1]");
+	perf_map_free(m);
+}
+
+static void test_overlap(void **state)
+{
+	static const char text[] = "1000 100 all\n1040 10 in it\n1080 10 at its end\n"
+				   "1044 4 anew\n1000 48 over both\n";
+	struct perf_map *m = read_text(text, 4096);
+
+	(void)state;
+	is(m, 0x1000, "over both");
+	is(m, 0x1044, "over both");
+	is(m, 0x1047, "over both");
+	is(m, 0x1048, "in it");
+	is(m, 0x1050, "all");
+	is(m, 0x1080, "at its end");
+	is(m, 0x10ff, "all");
+	perf_map_free(m);
+}
+
 static void test_grows(void **state)
 {
 	struct perf_map *m = read_text("1000 10 one\n2000 10 tw", 4096);
@@ -144,9 +194,10 @@ static void test_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),  cmocka_unit_test(test_grows),
-		cmocka_unit_test(test_others), cmocka_unit_test(test_long_line),
-		cmocka_unit_test(test_many),   cmocka_unit_test(test_room),
+		cmocka_unit_test(test_lines),   cmocka_unit_test(test_programs),
+		cmocka_unit_test(test_overlap), cmocka_unit_test(test_grows),
+		cmocka_unit_test(test_others),  cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_many),    cmocka_unit_test(test_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
