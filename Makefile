@@ -384,18 +384,19 @@ $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/tests/unit/order_
 # compiler.
 CALLS	:= main often seldom ask
 CALLERS := $(O)/callers $(O)/callers_bare $(O)/callers_varying $(O)/callers_many \
-	$(O)/callers_made $(O)/callers_mangled
+	$(O)/callers_made $(O)/callers_mangled $(O)/callers_holding
 HELPERS := $(O)/watched $(O)/storm $(CALLERS) $(O)/callers_stripped $(O)/callers_packed
 $(O)/watched $(O)/storm: $(O)/%: tests/live/%.c src/culprit.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
-# One program with frame pointers, without, without and with numbers in their register, with more
-# ways than there is room for, with code that it makes, with names of other languages, and with
-# nothing but what it needs to run.
+# One program with frame pointers, without, without and with numbers in their register, with words
+# between them and the system call, with more ways than there is room for, with code that it makes,
+# with names of other languages, and with nothing but what it needs to run.
 $(O)/callers: FRAMES := -fno-omit-frame-pointer -g
 $(O)/callers_mangled: FRAMES := -fno-omit-frame-pointer -DMANGLED
 $(O)/callers_bare: FRAMES := -fomit-frame-pointer
 $(O)/callers_varying: FRAMES := -fomit-frame-pointer -DVARYING
+$(O)/callers_holding: FRAMES := -fomit-frame-pointer -DHOLDING
 $(O)/callers_many: FRAMES := -fno-omit-frame-pointer -DMANY
 $(O)/callers_made: FRAMES := -fno-omit-frame-pointer -DMADE
 $(CALLERS): tests/live/callers.c

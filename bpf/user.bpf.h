@@ -29,10 +29,13 @@ struct {
 	__type(value, __u64);
 } user_hashes SEC(".maps");
 
+#define WORDS 32 /* a program's stack is read by so many; a power of two */
+
 struct user_room {
 	struct user_stack stack;
 	__u32 inside; /* see enter() */
-	__u32 unused;
+	__u32 bytes;  /* read last, from the address `from` on */
+	__u64 from, word[WORDS];
 };
 
 /* Each CPU's own. */
@@ -81,18 +84,60 @@ static __always_inline bool user_place(const struct task_struct *task, struct us
 	return true;
 }
 
-/* The word at the stack pointer where it may be an address of code: in the program, or as near to
- * the function that entered the kernel as libraries are to each other. Other words change with each
- * request, and would make each stack a new one. */
-static __always_inline __u64 leaf_by_stack(const struct mm_struct *mm, const struct user_place *p)
-{
-	__u64 word = 0;
+#define PAGE_BYTES 4096 /* the smallest page's */
 
-	if (bpf_probe_read_user(&word, sizeof(word), (const void *)p->sp))
-		return 0;
-	if (word >= mm->start_code && word < mm->end_code)
-		return word;
-	return word - p->ip + NEAR < 2 * NEAR ? word : 0;
+/* Reads words of the stack from `at` on, which is a multiple of theirs: as many as may be beyond
+ * those that are wanted take less than to call for each. Nothing beyond the page is read that might
+ * not be there. False: not even two can be read. */
+static __always_inline bool read_words(struct user_room *r, __u64 at)
+{
+	__u64 bytes = PAGE_BYTES - at % PAGE_BYTES;
+
+	bytes = bytes > sizeof(r->word)        ? sizeof(r->word)
+		: bytes < 2 * sizeof(*r->word) ? 2 * sizeof(*r->word)
+					       : bytes;
+	r->from = at;
+	r->bytes = bpf_probe_read_user(r->word, bytes, (const void *)at) ? 0 : bytes;
+	return r->bytes;
+}
+
+/* The two words there. False: they cannot be read. */
+static __always_inline bool read_pair(struct user_room *r, __u64 at, __u64 pair[2])
+{
+	__u64 i = (at - r->from) / sizeof(*r->word);
+
+	if (i > WORDS || (i + 2) * sizeof(*r->word) > r->bytes) {
+		if (!read_words(r, at))
+			return false;
+		i = 0;
+	}
+	barrier_var(i);
+	pair[0] = r->word[i % WORDS];
+	pair[1] = r->word[(i + 1) % WORDS];
+	return true;
+}
+
+/* The function that makes the system call may keep some words; no more are looked through. */
+#define LEAF_WORDS 12
+
+/* Finds the first word from the stack pointer on that may be an address of code: in the program, or
+ * as near to the function that entered the kernel as libraries are to each other. Other words
+ * change with each request, and would make each stack a new one; so would further ones. */
+static __always_inline void find_leaf(struct user_room *r, const struct mm_struct *mm,
+				      const struct user_place *p)
+{
+	if (p->sp % sizeof(*r->word) || !read_words(r, p->sp))
+		return;
+	for (__u32 i = 0; i < LEAF_WORDS && i * sizeof(*r->word) < r->bytes; i++) {
+		__u64 word = r->word[i];
+
+		if ((word < mm->start_code || word >= mm->end_code) &&
+		    word - p->ip + NEAR >= 2 * NEAR)
+			continue;
+		r->stack.leaf = word;
+		r->stack.leaf_at = i * sizeof(*r->word);
+		return;
+	}
 }
 
 static __always_inline void count_lost(void)
@@ -148,20 +193,19 @@ static __always_inline bool may_be_code(const struct mm_struct *mm, __u64 word, 
  * which takes longer than all else here. Ends where it was led astray all the same: that would make
  * each stack a new one. Not by bpf_get_stack(), which reads whatever is there. Returns the hash of
  * the addresses, added to `key`. */
-static __always_inline __u64 walk_user_stack(struct user_stack *u, const struct mm_struct *mm,
+static __always_inline __u64 walk_user_stack(struct user_room *r, const struct mm_struct *mm,
 					     const struct user_place *p, __u64 key)
 {
 	__u64 at = p->fp, below = p->sp, pair[2];
 
 	for (int i = 1; i < USER_FRAMES; i++) {
-		if (at - below >= FRAME_BYTES || at % sizeof(at) ||
-		    bpf_probe_read_user(pair, sizeof(pair), (const void *)at))
+		if (at - below >= FRAME_BYTES || at % sizeof(at) || !read_pair(r, at, pair))
 			break;
 		if (p->link)
 			pair[1] = unsigned_address(mm, pair[1]);
 		if (!may_be_code(mm, pair[1], p->ip))
 			break;
-		u->frame[i] = pair[1];
+		r->stack.frame[i] = pair[1];
 		key = add_to_key(key, pair[1]);
 		below = at + sizeof(pair);
 		at = pair[0];
@@ -170,23 +214,28 @@ static __always_inline __u64 walk_user_stack(struct user_stack *u, const struct 
 }
 
 /* False: nobody knows this machine's stacks. */
-static __always_inline bool read_user_stack(struct user_stack *u, const struct task_struct *task,
+static __always_inline bool read_user_stack(struct user_room *r, const struct task_struct *task,
 					    __s32 stack)
 {
 	const struct mm_struct *mm = task->mm;
+	struct user_stack *u = &r->stack;
 	struct user_place p;
 	__u64 key;
 
 	if (!user_place(task, &p))
 		return false;
 	__builtin_memset(u->frame, 0, sizeof(u->frame));
+	r->bytes = 0;
 	u->frame[0] = p.ip;
 	u->tgid = task->tgid;
 	u->stack = stack;
 	u->start_stack = mm->start_stack;
-	u->leaf = p.link ? unsigned_address(mm, p.link) : leaf_by_stack(mm, &p);
-	key = add_to_key((__u64)u->tgid << 32 | (__u32)stack, u->start_stack);
-	u->hash = walk_user_stack(u, mm, &p, add_to_key(add_to_key(key, u->leaf), p.ip));
+	u->leaf = p.link ? unsigned_address(mm, p.link) : 0;
+	u->leaf_at = 0;
+	if (!p.link)
+		find_leaf(r, mm, &p);
+	key = add_to_key((__u64)u->tgid << 32 | (__u32)stack, u->start_stack + u->leaf_at);
+	u->hash = walk_user_stack(r, mm, &p, add_to_key(add_to_key(key, u->leaf), p.ip));
 	return true;
 }
 
@@ -195,14 +244,13 @@ static __always_inline __s32 with_user_stack(const struct task_struct *task, __s
 {
 	__u32 zero = 0;
 	struct user_room *room = bpf_map_lookup_elem(&user_room, &zero);
-	struct user_stack *u = &room->stack;
 
 	if (!room || !enter(&room->inside)) {
 		count_lost();
 		return stack;
 	}
-	if (read_user_stack(u, task, stack))
-		stack = user_stack_id(u);
+	if (read_user_stack(room, task, stack))
+		stack = user_stack_id(&room->stack);
 	leave(&room->inside);
 	return stack;
 }

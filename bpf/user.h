@@ -18,7 +18,7 @@ struct user_stack {
 	/* Address at which the program's stack began when it was started: tells a program from the
 	 * next one of the same process, and of the same number. */
 	__u64 start_stack;
-	/* Address to which the innermost function would return if it had put nothing on the stack;
+	/* Address to which the innermost function returns if it has put leaf_at bytes on the stack;
 	 * 0: there is none. What it did, its unwinding table says. */
 	__u64 leaf;
 	/* Addresses by frame pointers, innermost first, and 0 behind the last: the first is where
@@ -26,6 +26,8 @@ struct user_stack {
 	__u64 frame[USER_FRAMES];
 	__u32 tgid;
 	__s32 stack; /* id of the kernel stack */
+	__u32 leaf_at;
+	__u32 unused;
 };
 
 #endif

@@ -60,10 +60,13 @@ const char *elf_name(const struct elf *e, uint64_t address);
  * table. */
 enum elf_frame {
 	ELF_FRAME_UNKNOWN, /* somewhere else, or nobody knows */
-	ELF_FRAME_LEAF,    /* at the stack pointer (arm64: in the link register) */
+	ELF_FRAME_LEAF,    /* some bytes above the stack pointer (arm64: in the link register), and
+			      the frame pointer is the caller's */
+	ELF_FRAME_RETURN,  /* likewise, and nobody knows the caller's frame pointer */
 	ELF_FRAME_POINTER, /* above the caller's frame pointer, to which the frame pointer points */
 	ELF_FRAME_LAST,    /* nowhere: nobody called it */
 };
-enum elf_frame elf_frame(const struct elf *e, uint64_t address);
+/* leaf_at: gets the bytes for ELF_FRAME_LEAF and _RETURN. */
+enum elf_frame elf_frame(const struct elf *e, uint64_t address, uint64_t *leaf_at);
 
 #endif

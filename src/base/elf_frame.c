@@ -198,13 +198,14 @@ static bool is_at(const struct saved *s, int64_t at)
 	return s->rule == RULE_AT && s->at == at;
 }
 
-static enum elf_frame frame_on_x86(const struct row *row)
+static enum elf_frame frame_on_x86(const struct row *row, uint64_t *leaf_at)
 {
 	if (!is_at(&row->return_address, -8))
 		return ELF_FRAME_UNKNOWN;
-	if (row->base == x86.stack_pointer && row->offset == 8 &&
-	    row->frame_pointer.rule == RULE_SAME)
-		return ELF_FRAME_LEAF;
+	if (row->base == x86.stack_pointer && row->offset >= 8) {
+		*leaf_at = row->offset - 8;
+		return row->frame_pointer.rule == RULE_SAME ? ELF_FRAME_LEAF : ELF_FRAME_RETURN;
+	}
 	return row->base == x86.frame_pointer && row->offset == 16 &&
 			       is_at(&row->frame_pointer, -16)
 		       ? ELF_FRAME_POINTER
@@ -229,7 +230,7 @@ static enum elf_frame frame_on_arm64(const struct row *row)
 		       : ELF_FRAME_UNKNOWN;
 }
 
-enum elf_frame elf_frame(const struct elf *e, uint64_t address)
+enum elf_frame elf_frame(const struct elf *e, uint64_t address, uint64_t *leaf_at)
 {
 	struct run u = {.m = e->machine == EM_X86_64    ? &x86
 			     : e->machine == EM_AARCH64 ? &arm64
@@ -250,5 +251,6 @@ enum elf_frame elf_frame(const struct elf *e, uint64_t address)
 		return ELF_FRAME_UNKNOWN;
 	if (u.row.return_address.rule == RULE_UNDEFINED)
 		return ELF_FRAME_LAST;
-	return e->machine == EM_X86_64 ? frame_on_x86(&u.row) : frame_on_arm64(&u.row);
+	*leaf_at = 0;
+	return e->machine == EM_X86_64 ? frame_on_x86(&u.row, leaf_at) : frame_on_arm64(&u.row);
 }

@@ -237,17 +237,18 @@ static void take_map(struct parsing *p, int fd, struct parse_answer *a)
 
 /* ---- the process: callers ---- */
 
-/* Adds a frame. back: 1 for a return address, which may be behind the end of the function that
- * called. Returns how it was called. */
-static enum elf_frame add_frame(struct parsing *r, const struct parse_place *p, unsigned back,
-				uint32_t number, bool leaf)
+/* Adds a frame. All but the first are return addresses, which may be behind the end of the function
+ * that called. Returns how it was called. */
+static enum elf_frame add_frame(struct parsing *r, uint32_t number, uint64_t *leaf_at)
 {
+	const struct parse_place *p = &r->ask.place[number];
+	unsigned back = number > 0;
 	struct parse_frame *f = &r->answer.frame[r->answer.n++];
 	struct elf *e = elf_of(r, p->file);
 	const char *name;
 	uint64_t address;
 
-	*f = (struct parse_frame){.number = number, .leaf = leaf};
+	*f = (struct parse_frame){.number = number};
 	/* No table says how code that was just made keeps its frames. */
 	if (p->file < PARSE_FILES && r->file[p->file].map) {
 		name = perf_map_name(r->file[p->file].map, p->offset - back);
@@ -259,7 +260,18 @@ static enum elf_frame add_frame(struct parsing *r, const struct parse_place *p, 
 	name = elf_name(e, address);
 	source_name(name ? name : "", f->name);
 	add_line(r, p->file, address, f->line);
-	return elf_frame(e, address);
+	return elf_frame(e, address, leaf_at);
+}
+
+/* Adds the caller of the innermost function, which returns to what is `at` bytes from the stack
+ * pointer. Returns how that was called, as far as its frame pointer is known. */
+static enum elf_frame add_leaf(struct parsing *r, enum elf_frame leaf, uint64_t at)
+{
+	enum elf_frame how = ELF_FRAME_UNKNOWN;
+
+	if (r->ask.leaf_at == at && r->ask.place[PARSE_LEAF].file < PARSE_FILES)
+		how = add_frame(r, PARSE_LEAF, &at);
+	return leaf == ELF_FRAME_LEAF ? how : ELF_FRAME_UNKNOWN;
 }
 
 /* The return addresses that frame pointers lead to are those of this thread's callers only as long
@@ -269,13 +281,13 @@ static void walk(struct parsing *r)
 	const struct parse_ask *ask = &r->ask;
 	struct parse_answer *a = &r->answer;
 	uint32_t n = ask->n < USER_FRAMES ? ask->n : USER_FRAMES, i = 0;
-	enum elf_frame how = n ? add_frame(r, &ask->place[0], 0, 0, false) : ELF_FRAME_UNKNOWN;
+	uint64_t at;
+	enum elf_frame how = n ? add_frame(r, 0, &at) : ELF_FRAME_UNKNOWN;
 
-	if (how == ELF_FRAME_LEAF)
-		how = ask->leaf.file < PARSE_FILES ? add_frame(r, &ask->leaf, 1, 0, true)
-						   : ELF_FRAME_UNKNOWN;
+	if (how == ELF_FRAME_LEAF || how == ELF_FRAME_RETURN)
+		how = add_leaf(r, how, at);
 	while (how == ELF_FRAME_POINTER && ++i < n && ask->place[i].file < PARSE_FILES)
-		how = add_frame(r, &ask->place[i], 1, i, false);
+		how = add_frame(r, i, &at);
 	if (how != ELF_FRAME_LAST)
 		a->frame[a->n++] = (struct parse_frame){.gap = true};
 	a->ok = true;

@@ -21,6 +21,8 @@ enum parse_what {
 	PARSE_WALK,  /* find the callers, and their names */
 };
 
+#define PARSE_LEAF USER_FRAMES /* the number of the leaf, behind the frames */
+
 /* An address as a place in a file. */
 struct parse_place {
 	uint32_t file;   /* PARSE_FILES: in none that is known */
@@ -30,16 +32,16 @@ struct parse_place {
 struct parse_ask {
 	enum parse_what what;
 	uint32_t file; /* number of the file, for all but PARSE_WALK */
-	uint32_t n;    /* frames of a struct user_stack, and the leaf; PARSE_MAP: 1: another file;
-			  PARSE_FILE: 1: its lines are not to be looked for */
-	struct parse_place place[USER_FRAMES], leaf;
+	uint32_t n;    /* frames of a struct user_stack; PARSE_MAP: 1: another file; PARSE_FILE: 1:
+			  its lines are not to be looked for */
+	struct parse_place place[PARSE_LEAF + 1]; /* those that are not there are in no file */
+	uint32_t leaf_at;                         /* as in struct user_stack */
 };
 
 /* A frame that is certain: its table says how it was called. */
 struct parse_frame {
-	bool gap;  /* callers that are not known; the last */
-	bool leaf; /* the leaf's frame; else the one of that number: */
-	uint32_t number;
+	bool gap;              /* callers that are not known; the last */
+	uint32_t number;       /* in parse_ask */
 	char name[CALLS_NAME]; /* "": not known; so is the line */
 	char line[CALLS_LINE];
 };

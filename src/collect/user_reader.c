@@ -28,7 +28,7 @@ struct job {
 	struct job *next;
 	uint32_t number;
 	struct parse_ask ask;
-	uint64_t address[USER_FRAMES + 1]; /* the leaf's last */
+	uint64_t address[PARSE_LEAF + 1];
 };
 
 struct reader {
@@ -83,20 +83,17 @@ static void place_in(struct reader *r, struct job *j, const struct user_stack *u
 	uint32_t file = PARSE_FILES;
 	bool asked = false;
 
-	for (uint32_t i = 0; i <= j->ask.n; i++) {
-		uint32_t which = i < j->ask.n ? i : USER_FRAMES;
-		struct parse_place *p = i < j->ask.n ? &j->ask.place[i] : &j->ask.leaf;
-
-		if (j->address[which] < m->begin || j->address[which] >= m->end)
+	for (uint32_t i = 0; i <= PARSE_LEAF; i++) {
+		if (j->address[i] < m->begin || j->address[i] >= m->end)
 			continue;
 		if (!asked && is_made(m))
 			file = user_files_map(r->files, u);
 		else if (!asked)
 			file = user_files_number(r->files, u, m->begin, m->end, m->inside, m->name);
 		asked = true;
-		*p = (struct parse_place){file, j->address[which]};
+		j->ask.place[i] = (struct parse_place){file, j->address[i]};
 		if (!is_made(m))
-			p->offset += m->offset - m->begin;
+			j->ask.place[i].offset += m->offset - m->begin;
 	}
 }
 
@@ -127,8 +124,8 @@ static bool find_places(struct reader *r, struct job *j, const struct user_stack
 static void describe(const struct reader *r, const struct job *j, const struct parse_frame *from,
 		     struct call *c)
 {
-	uint32_t which = from->leaf ? USER_FRAMES : from->number % USER_FRAMES;
-	const struct parse_place *p = from->leaf ? &j->ask.leaf : &j->ask.place[which];
+	uint32_t which = from->number % (PARSE_LEAF + 1);
+	const struct parse_place *p = &j->ask.place[which];
 	const struct user_file *f = user_files_at(r->files, p->file);
 
 	*c = (struct call){.gap = from->gap, .offset = j->address[which]};
@@ -177,11 +174,13 @@ static void take(struct reader *r, const struct user_ask *u)
 	}
 	j->number = u->number;
 	j->ask.what = PARSE_WALK;
-	j->ask.leaf.file = PARSE_FILES;
 	memcpy(j->address, u->stack.frame, sizeof(u->stack.frame));
-	j->address[USER_FRAMES] = u->stack.leaf;
+	j->address[PARSE_LEAF] = u->stack.leaf;
+	j->ask.leaf_at = u->stack.leaf_at;
 	while (j->ask.n < USER_FRAMES && j->address[j->ask.n])
-		j->ask.place[j->ask.n++].file = PARSE_FILES;
+		j->ask.n++;
+	for (uint32_t i = 0; i <= PARSE_LEAF; i++)
+		j->ask.place[i].file = PARSE_FILES;
 	if (!find_places(r, j, &u->stack)) {
 		answer(r, j, NULL);
 		free(j);

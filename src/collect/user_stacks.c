@@ -130,7 +130,7 @@ void user_stacks_free(struct user_stacks *s)
 static bool same(const struct user_stack *a, const struct user_stack *b)
 {
 	return a->tgid == b->tgid && a->start_stack == b->start_stack && a->leaf == b->leaf &&
-	       !memcmp(a->frame, b->frame, sizeof(a->frame));
+	       a->leaf_at == b->leaf_at && !memcmp(a->frame, b->frame, sizeof(a->frame));
 }
 
 static void ask(struct user_stacks *s, uint32_t number)

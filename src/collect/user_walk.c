@@ -133,18 +133,15 @@ static void send_file(struct user_files *f, uint32_t number)
 /* True: the process has all files, as far as they can be read. */
 static bool send_files(struct user_files *f, const struct parse_ask *ask)
 {
-	const struct known_file *n;
+	const uint32_t places = sizeof(ask->place) / sizeof(*ask->place);
 	bool all = true;
 
-	for (uint32_t i = 0; i <= ask->n; i++) {
-		uint32_t number = i < ask->n ? ask->place[i].file : ask->leaf.file;
+	for (uint32_t i = 0; i < places; i++)
+		send_file(f, ask->place[i].file);
+	for (uint32_t i = 0; i < places; i++) {
+		uint32_t number = ask->place[i].file;
+		const struct known_file *n = &f->file[number % PARSE_FILES];
 
-		send_file(f, number);
-	}
-	for (uint32_t i = 0; i <= ask->n; i++) {
-		uint32_t number = i < ask->n ? ask->place[i].file : ask->leaf.file;
-
-		n = &f->file[number % PARSE_FILES];
 		all &= number >= f->files || n->sent || n->bad;
 	}
 	return all;

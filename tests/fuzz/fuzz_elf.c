@@ -20,14 +20,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void look(const struct elf *e, uint64_t address)
 {
 	const char *name = elf_name(e, address);
+	uint64_t leaf_at;
 
 	assert(!name || (name[0] && strlen(name) < ELF_NAMES_MOST));
-	switch (elf_frame(e, address)) {
+	switch (elf_frame(e, address, &leaf_at)) {
 	case ELF_FRAME_UNKNOWN:
 		count_run(0, "frame unknown");
 		return;
 	case ELF_FRAME_LEAF:
 		count_run(1, "frame of a leaf");
+		return;
+	case ELF_FRAME_RETURN:
+		count_run(4, "frame with its return address alone");
 		return;
 	case ELF_FRAME_POINTER:
 		count_run(2, "frame by pointer");

@@ -22,9 +22,10 @@ from lib import culprit, done, is_, ok, skip, sources
 
 lib.need_bpf()
 cpu = lib.pick_target(shared=True)
-PLAIN, STRIPPED, PACKED, BARE, VARYING, MANY, MADE, MANGLED = (
+PLAIN, STRIPPED, PACKED, BARE, VARYING, HOLDING, MANY, MADE, MANGLED = (
     lib.helper(f"callers{kind}")
-    for kind in ("", "_stripped", "_packed", "_bare", "_varying", "_many", "_made", "_mangled"))
+    for kind in ("", "_stripped", "_packed", "_bare", "_varying", "_holding", "_many", "_made",
+                 "_mangled"))
 place = tempfile.mkdtemp()
 BUILT_WITH = json.loads(culprit("version", "--features", "-f", "json").out)["libraries"]
 
@@ -145,6 +146,14 @@ else:
     found = measured([VARYING])
     ok(sorted(names(o) for o in found) == [["ask", f, None] for f in ("often", "seldom")] and
        all(o["count"] == o["count_max"] > 10 for o in found), NAME, found)
+
+NAME = "a function that has words on the stack when it makes the system call: who called it"
+if os.uname().machine != "x86_64":
+    skip(NAME, "the program is for x86")
+else:
+    found = measured([HOLDING])
+    ok(sorted(names(o) for o in found) == [["ask", f, None] for f in ("often", "seldom")], NAME,
+       found)
 
 NAME = "a file that only the program's own mounts have: each request is by its function"
 mounts = os.path.join(place, "mounts")

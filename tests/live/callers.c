@@ -4,7 +4,7 @@
  * main stays on one other CPU. Ends with its parent. MANY: by as many ways as 15 calls of two
  * functions can make, each in its turn. MADE: main calls by code that it has made, and
  * tells its name as perf reads it, in /tmp/perf-PID.map. MANGLED: often and seldom have other
- * names. */
+ * names. HOLDING: ask makes the system call itself, with words on the stack. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -58,12 +58,27 @@ APART static long ask(void)
 	return woken;
 }
 #else
+#if defined(HOLDING) && defined(__x86_64__)
+/* Has words of its own on the stack when it asks, as functions of libc have. */
+APART static long ask(void)
+{
+	long woken = SYS_futex;
+
+	__asm__ volatile(".rept 5; push $0; .cfi_adjust_cfa_offset 8; .endr; syscall;"
+			 "add $40, %%rsp; .cfi_adjust_cfa_offset -40"
+			 : "+a"(woken)
+			 : "D"(&word), "S"(FUTEX_WAKE_PRIVATE), "d"(1L)
+			 : "rcx", "r11", "memory");
+	return woken;
+}
+#else
 APART static long ask(void)
 {
 	volatile long woken = syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 
 	return woken;
 }
+#endif
 #endif
 
 #ifdef MANGLED /* as a C++ and a Rust compiler call them */

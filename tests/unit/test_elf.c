@@ -59,7 +59,7 @@ static void test_functions(void **state)
 {
 	struct part whole = {bytes, len};
 	struct elf *e = elf_of(&whole);
-	uint64_t at;
+	uint64_t at, leaf_at;
 
 	(void)state;
 	assert_non_null(e);
@@ -73,9 +73,10 @@ static void test_functions(void **state)
 	assert_null(elf_name(e, 0));
 	assert_null(elf_name(e, UINT64_MAX));
 	/* Before its first instruction a function has put nothing anywhere. */
-	assert_int_equal(elf_frame(e, at), ELF_FRAME_LEAF);
-	assert_int_equal(elf_frame(e, 0), ELF_FRAME_UNKNOWN);
-	assert_int_equal(elf_frame(e, UINT64_MAX), ELF_FRAME_UNKNOWN);
+	assert_int_equal(elf_frame(e, at, &leaf_at), ELF_FRAME_LEAF);
+	assert_int_equal(leaf_at, 0);
+	assert_int_equal(elf_frame(e, 0, &leaf_at), ELF_FRAME_UNKNOWN);
+	assert_int_equal(elf_frame(e, UINT64_MAX, &leaf_at), ELF_FRAME_UNKNOWN);
 	assert_true(strlen(elf_build(e)) <= 2 * ELF_BUILD_BYTES);
 	elf_free(e);
 }
@@ -162,6 +163,7 @@ static void test_short(void **state)
 	for (size_t n = 0; n < len; n += n < 8192 ? 61 : len / 37) {
 		uint8_t *copy = malloc(n ? n : 1); /* a sanitizer sees what is beyond */
 		struct part p = {copy, n};
+		uint64_t leaf_at;
 		struct elf *e;
 
 		assert_non_null(copy);
@@ -170,7 +172,7 @@ static void test_short(void **state)
 		assert_true(n >= 64 || !e);
 		if (e) {
 			elf_name(e, (uint64_t)(uintptr_t)told - base);
-			elf_frame(e, (uint64_t)(uintptr_t)told - base);
+			elf_frame(e, (uint64_t)(uintptr_t)told - base, &leaf_at);
 		}
 		elf_free(e);
 		free(copy);

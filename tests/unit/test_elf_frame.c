@@ -63,6 +63,8 @@ static void put_head(struct file *f, unsigned machine)
 	put(f, p, sizeof(p));
 }
 
+static uint64_t leaf_at;
+
 /* letters: the augmentation, behind 'z' and 'R'. */
 static enum elf_frame frame_at(unsigned machine, const char *letters, const uint8_t *code,
 			       size_t len, uint64_t address)
@@ -98,7 +100,7 @@ static enum elf_frame frame_at(unsigned machine, const char *letters, const uint
 
 	e = elf_new(&(struct elf_source){&p, read_part});
 	assert_non_null(e);
-	how = elf_frame(e, address);
+	how = elf_frame(e, address, &leaf_at);
 	elf_free(e);
 	return how;
 }
@@ -108,17 +110,26 @@ static enum elf_frame frame_at(unsigned machine, const char *letters, const uint
 
 static void test_x86(void **state)
 {
+	/* sub $24,%rsp; ... add $24,%rsp */
+	static const uint8_t keeps[] = {0x44, 0x0e, 32, 0x50, 0x0e, 8};
 	/* push %rbp; mov %rsp,%rbp; ... leave */
 	static const uint8_t code[] = {0x41, 0x0e, 16,   0x86, 2, 0x43, 0x0d,
 				       6,    0x02, 0x50, 0x0c, 7, 8};
 
 	(void)state;
 	assert_int_equal(FRAME(EM_X86_64, "", code, 0), ELF_FRAME_LEAF);
-	assert_int_equal(FRAME(EM_X86_64, "", code, 1), ELF_FRAME_UNKNOWN);
+	assert_int_equal(FRAME(EM_X86_64, "", code, 1), ELF_FRAME_RETURN);
+	assert_int_equal(leaf_at, 8);
 	assert_int_equal(FRAME(EM_X86_64, "", code, 4), ELF_FRAME_POINTER);
 	assert_int_equal(FRAME(EM_X86_64, "", code, 0x53), ELF_FRAME_POINTER);
 	assert_int_equal(FRAME(EM_X86_64, "", code, BYTES), ELF_FRAME_UNKNOWN);
 	assert_int_equal(FRAME(EM_RISCV, "", code, 4), ELF_FRAME_UNKNOWN);
+	assert_int_equal(FRAME(EM_X86_64, "", keeps, 0), ELF_FRAME_LEAF);
+	assert_int_equal(leaf_at, 0);
+	assert_int_equal(FRAME(EM_X86_64, "", keeps, 4), ELF_FRAME_LEAF);
+	assert_int_equal(leaf_at, 24);
+	assert_int_equal(FRAME(EM_X86_64, "", keeps, 0x14), ELF_FRAME_LEAF);
+	assert_int_equal(leaf_at, 0);
 }
 
 /* stp x29, x30, [sp, #-32]!; mov x29, sp; ... ldp */

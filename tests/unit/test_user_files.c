@@ -72,9 +72,11 @@ static int end(void **state)
 static void is_name(struct user_files *f, uint64_t address, const char *name)
 {
 	struct user_stack u = {.tgid = getpid(), .start_stack = 1};
-	struct parse_ask ask = {.what = PARSE_WALK, .n = 1, .leaf.file = PARSE_FILES};
+	struct parse_ask ask = {.what = PARSE_WALK, .n = 1};
 	static struct parse_answer a;
 
+	for (size_t i = 0; i < sizeof(ask.place) / sizeof(*ask.place); i++)
+		ask.place[i].file = PARSE_FILES;
 	ask.place[0] = (struct parse_place){user_files_map(f, &u), address};
 	assert_true(ask.place[0].file < PARSE_FILES);
 	assert_true(user_files_walk(f, &ask, &a));
