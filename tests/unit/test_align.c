@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The clocks of a guest and of its host, matched by drawn timelines alone. */
+/* The clocks of a guest and of its host, matched by gaps, drawn and recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../world/chance.h"
-#include "model/align.h"
+#include "model/align_state.h"
 
 #define US      1000ULL
 #define MS      1000000ULL
@@ -297,6 +298,116 @@ static void finds_related_recordings(void **state)
 	assert_int_equal(right, RELATED);
 }
 
+/* ---- recorded ---- */
+
+/* Gaps of a guest's CPU, of its thread on the host, and of the thread of another CPU of the same
+ * guest, for 10 s in which threads, interrupts and softirqs took the host's CPU at random. */
+#define GAPS "tests/fixtures/gaps"
+static struct align_gaps recorded[3];
+
+static void read_gaps(void)
+{
+	static const char *const sides[] = {"guest", "host", "other"};
+	unsigned long long at, length;
+	FILE *f = fopen(GAPS, "re");
+	char side[8];
+
+	assert_non_null(f);
+	memset(recorded, 0, sizeof(recorded));
+	while (fscanf(f, "%7s %llu %llu", side, &at, &length) == 3)
+		for (int i = 0; i < 3; i++)
+			if (!strcmp(side, sides[i])) {
+				recorded[i].most = 65536;
+				align_gaps_add(&recorded[i], at, length);
+			}
+	fclose(f);
+}
+
+/* Copies those of [from, to) with another clock. Reversed: time runs backwards. Shuffled: the times
+ * between them come in another order. */
+static void copy(struct align_gaps *to, const struct align_gaps *g, uint64_t since, uint64_t until,
+		 bool reversed, bool shuffled)
+{
+	uint64_t at = below(1000 * S), *pause = calloc(g->n + 1, sizeof(*pause));
+	uint32_t n = 0, first = align_gaps_before(g, since);
+
+	assert_non_null(pause);
+	while (first + n < g->n && g->gap[first + n].start_ns < until)
+		n++;
+	for (uint32_t i = 0; i + 1 < n; i++)
+		pause[i] = g->gap[first + i + 1].start_ns - g->gap[first + i].start_ns -
+			   g->gap[first + i].length_ns;
+	for (uint32_t i = n; shuffled && i > 2; i--) {
+		uint32_t k = below(i - 1);
+		uint64_t other = pause[k];
+
+		pause[k] = pause[i - 2];
+		pause[i - 2] = other;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = reversed ? n - 1 - i : i;
+		uint64_t length = g->gap[first + k].length_ns;
+
+		align_gaps_add(to, at, length);
+		at += length + (reversed ? (k ? pause[k - 1] : 0) : pause[k]);
+	}
+	free(pause);
+}
+
+static void pair_wrongly(unsigned k)
+{
+	uint64_t since = below(3 * S), split = (4 + below(3)) * S, until = 11 * S + below(S);
+
+	switch (k % 5) {
+	case 0: /* the part before, and the part after */
+		copy(&guest[0], &recorded[0], 0, split, false, false);
+		copy(&host[0], &recorded[1], split + 2 * S, UINT64_MAX, false, false);
+		break;
+	case 1:
+		copy(&guest[0], &recorded[0], split, UINT64_MAX, false, false);
+		copy(&host[0], &recorded[1], 0, split, false, false);
+		break;
+	case 2: /* backwards */
+		copy(&guest[0], &recorded[0], since, until, false, false);
+		copy(&host[0], &recorded[1], since, until, true, false);
+		break;
+	case 3:
+		copy(&guest[0], &recorded[0], since, until, false, false);
+		copy(&host[0], &recorded[1], since, until, false, true);
+		break;
+	default: /* another CPU's */
+		copy(&guest[0], &recorded[0], since, until, false, false);
+		copy(&host[0], &recorded[2], below(3 * S), until, false, false);
+	}
+}
+
+/* Recorded gaps match, and in a wrong pair, of which there are 100, they never do. */
+static void refuses_wrong_pairs(void **state)
+{
+	unsigned refused = 0, right = 0;
+
+	(void)state;
+	read_gaps();
+	for (unsigned k = 0; k < CASES; k++) {
+		end(NULL);
+		begin(NULL);
+		seed = 0x9e3779b97f4a7c15ULL * (k + 1);
+		pair_wrongly(k);
+		match();
+		refused += found.verdict != ALIGN_FOUND && !found.npieces;
+		end(NULL);
+		begin(NULL);
+		copy(&guest[0], &recorded[0], below(3 * S), UINT64_MAX, false, false);
+		copy(&host[0], &recorded[1], below(3 * S), UINT64_MAX, false, false);
+		match();
+		right += found.verdict == ALIGN_FOUND;
+	}
+	for (int i = 0; i < 3; i++)
+		align_gaps_free(&recorded[i]);
+	assert_int_equal(refused, CASES);
+	assert_int_equal(right, CASES);
+}
+
 /* With room for few the longest stay, in order. */
 static void keeps_the_longest_gaps(void **state)
 {
@@ -323,6 +434,7 @@ int main(void)
 		TEST(refuses_periodic_noise),   TEST(follows_a_suspended_guest),
 		TEST(refuses_too_few_gaps),     TEST(refuses_unrelated_recordings),
 		TEST(finds_related_recordings), TEST(keeps_the_longest_gaps),
+		TEST(refuses_wrong_pairs),
 	};
 
 	return cmocka_run_group_tests_name("align", tests, NULL, NULL);
