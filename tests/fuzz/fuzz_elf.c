@@ -31,7 +31,7 @@ static void look(const struct elf *e, uint64_t address)
 		count_run(1, "frame of a leaf");
 		return;
 	case ELF_FRAME_RETURN:
-		count_run(4, "frame with its return address alone");
+		count_run(5, "return address alone");
 		return;
 	case ELF_FRAME_POINTER:
 		count_run(2, "frame by pointer");
