@@ -37,6 +37,8 @@ int channel_set_listen(const char *text, void *field, const struct opt *row, cha
 		       size_t whylen);
 int channel_set_to(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 
+#define TOKEN_MAKE "(umask 077; head -c 32 /dev/urandom | base64 >FILE)" /* a new one */
+
 struct token {
 	uint8_t key[32];
 };

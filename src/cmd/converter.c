@@ -7,10 +7,10 @@
 #include <spawn.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/reap.h"
 #include "base/say.h"
 
 static void close_both(const int pipe[2])
@@ -74,8 +74,7 @@ int converter_end(struct converter *c, const char *path, bool give_up)
 	if (c->svg)
 		fclose(c->svg);
 	n = read(c->said, why, sizeof(why) - 1); /* until it ends, or complains */
-	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	reap(c->pid, &status);
 	close(c->said);
 	if (give_up || (whole && !status))
 		return give_up ? -1 : 0;

@@ -42,9 +42,10 @@ struct hosted {
 	const struct hosted_options *o;
 	struct live *live;
 	struct receiver *receiver;
-	int file; /* the run's recording; -1: it has a name */
+	int file;         /* the run's recording; -1: it has a name */
+	const char *path; /* where it can be read */
+	char of_file[32];
 	uint64_t begun_ns, ended_ns;
-	char path[32];
 };
 
 /* The recorder owns what it is given. 0, or -1 with errno. */
@@ -56,7 +57,8 @@ static int record_in_memory(struct hosted *h)
 		return -1;
 	h->live->record_to = "memory";
 	h->live->record_most = MOST;
-	snprintf(h->path, sizeof(h->path), "/proc/self/fd/%d", h->file);
+	snprintf(h->of_file, sizeof(h->of_file), "/proc/self/fd/%d", h->file);
+	h->path = h->of_file;
 	return 0;
 }
 
@@ -69,10 +71,10 @@ struct hosted *hosted_open(const struct hosted_options *o, struct live *live)
 		complain("out of memory");
 		return NULL;
 	}
-	*h = (struct hosted){.o = o, .live = live, .file = -1};
+	*h = (struct hosted){.o = o, .live = live, .file = -1, .path = live->record_to};
 	if (!o->token)
-		complain("--host-listen needs --token FILE, a secret that the host has, too: "
-			 "(umask 077; head -c 32 /dev/urandom | base64 >FILE)");
+		complain("--host-listen needs --token FILE, a secret that the host has, "
+			 "too: " TOKEN_MAKE);
 	else if (!channel_token(o->token, &token))
 		h->receiver = receiver_open(&o->listen, &token, &live->measure->housekeeping);
 	if (h->receiver && !live->record_to && record_in_memory(h)) {
@@ -157,7 +159,6 @@ static void add_lack(struct run *run, const char *lack)
 static int report(struct hosted *h, struct output *o, struct part *part, struct joined *j,
 		  const char *lack)
 {
-	const char *path = h->file < 0 ? h->live->record_to : h->path;
 	struct view view = {.ncpus = 0};
 	const struct view *one = &view;
 	const struct account *a;
@@ -166,7 +167,7 @@ static int report(struct hosted *h, struct output *o, struct part *part, struct 
 	uint32_t index;
 
 	if (!j || !joined_begin(j, part, &view))
-		r = recording_open(path, part, &view);
+		r = recording_open(h->path, part, &view);
 	if (r) {
 		while (!o->error && (a = recording_next(r, &index)))
 			output_hiccup(o, &view, index, a);
@@ -187,11 +188,10 @@ static struct joined *join(struct hosted *h, const struct receipt *r, const stru
 {
 	const struct hosts_given hosts = {.path = {receiver_path(h->receiver)},
 					  .name = "what the host sent"};
-	const char *path = h->file < 0 ? h->live->record_to : h->path;
 	struct joined *j = NULL;
 
 	if (r->begun_ns)
-		j = joined_open(path, &hosts, part);
+		j = joined_open(h->path, &hosts, part);
 	if (r->begun_ns && !j && !*lack)
 		snprintf(lack, len, "what its host sent could not be joined");
 	return j;

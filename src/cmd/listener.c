@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
 
@@ -308,10 +308,6 @@ void listener_close(struct listener *l)
 		return;
 	if (l->fd >= 0)
 		close(l->fd);
-	if (l->pid > 0) {
-		kill(l->pid, SIGKILL);
-		while (waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	reap_killed(l->pid);
 	free(l);
 }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -228,8 +229,7 @@ static int close_input(struct input *in, const char *name)
 		close(in->fd);
 	if (!in->child)
 		return 0;
-	while (waitpid(in->child, &status, 0) < 0 && errno == EINTR)
-		;
+	reap(in->child, &status);
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
 	return complain("trace-cmd could not read %s: 'trace-cmd report -i FILE' shows why", name);

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/guard.h"
@@ -22,7 +22,7 @@
 #define HANDSHAKE_NS (5 * NSEC_PER_SEC)  /* before a connection has shown the token */
 #define SILENCE_NS   (30 * NSEC_PER_SEC) /* without a record: the host sends one a second */
 #define REST_NS      (30 * NSEC_PER_SEC) /* for what the host has in hand */
-#define LOOK_MS      100                 /* how often to look whether that is still wanted */
+#define LOOK_MS      100                 /* between two looks whether that is still wanted */
 
 /* Memory that both processes see. */
 struct state {
@@ -221,16 +221,6 @@ void receiver_enough(struct receiver *r)
 	shutdown(r->control, SHUT_WR); /* others may have inherited it */
 }
 
-static void reap(struct receiver *r)
-{
-	if (r->pid > 0) {
-		kill(r->pid, SIGKILL);
-		while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	r->pid = 0;
-}
-
 struct receipt receiver_finish(struct receiver *r, const volatile int *stop)
 {
 	struct pollfd p = {.fd = r->control, .events = POLLIN};
@@ -241,9 +231,10 @@ struct receipt receiver_finish(struct receiver *r, const volatile int *stop)
 	/* The process closes its end. A signal right before poll() does not end that. */
 	while (!*stop && now_ns() < end_ns && poll(&p, 1, LOOK_MS) <= 0)
 		;
-	reap(r);
+	reap_killed(r->pid);
+	r->pid = 0;
 	receipt = receiver_look(r);
-	if (receipt.how == RECEIVED_PART) /* or somebody has killed it */
+	if (receipt.how == RECEIVED_PART) /* stopped here, or killed by somebody */
 		receipt.how = *stop ? RECEIVED_LEFT : RECEIVED_BROKE;
 	return receipt;
 }
@@ -257,7 +248,7 @@ void receiver_close(struct receiver *r)
 {
 	if (!r)
 		return;
-	reap(r);
+	reap_killed(r->pid);
 	if (r->control >= 0)
 		close(r->control);
 	if (r->file >= 0)

@@ -21,7 +21,7 @@ enum received {
 	RECEIVED_PART,    /* goes on */
 	RECEIVED_WHOLE,   /* the host said that there is no more */
 	RECEIVED_BROKE,   /* the host broke off */
-	RECEIVED_LEFT,    /* who waited for the rest was stopped */
+	RECEIVED_LEFT,    /* the waiting for its rest was stopped */
 	RECEIVED_FULL,    /* larger than what is taken */
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "base/reap.h"
 #include "base/say.h"
 #include "collect/affinity.h"
 
@@ -48,8 +49,7 @@ static bool await(pid_t pid, int fd, int *status)
 	close(p[0].fd);
 	if (p[1].revents)
 		return false;
-	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-		;
+	reap(pid, status);
 	return true;
 }
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/guard.h"
@@ -170,8 +170,8 @@ int sender_finish(struct sender *s)
 	if (s->file >= 0)
 		close(s->file);
 	s->file = -1;
-	while (s->pid > 0 && waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (s->pid > 0)
+		reap(s->pid, NULL);
 	s->pid = 0;
 	if (*s->way == WAY_SENT)
 		return 0;
@@ -186,11 +186,7 @@ void sender_close(struct sender *s)
 		return;
 	if (s->file >= 0)
 		close(s->file);
-	if (s->pid > 0) {
-		kill(s->pid, SIGKILL);
-		while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	reap_killed(s->pid);
 	if (s->way)
 		munmap(s->way, sizeof(*s->way));
 	free(s);

@@ -14,6 +14,7 @@
 
 #include "base/confine.h"
 #include "base/now.h"
+#include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/partition_state.h"
@@ -217,8 +218,7 @@ void partitions_end(struct partitions *p)
 		return;
 	if (p->guard) {
 		close(p->pipe);
-		while (waitpid(p->guard, &status, 0) < 0 && errno == EINTR)
-			;
+		reap(p->guard, &status);
 		if (!WIFEXITED(status) || WEXITSTATUS(status)) /* killed itself */
 			take_away(p);
 	}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of a child process, whatever signals come meanwhile. */
+#ifndef CULPRIT_REAP_H
+#define CULPRIT_REAP_H
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+
+/* Waits until it has ended. status: as waitpid() gives it, unchanged where there is no such child;
+ * NULL: not wanted. */
+static inline void reap(pid_t pid, int *status)
+{
+	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Ends it at once. 0 and less: there is none. */
+static inline void reap_killed(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	reap(pid, NULL);
+}
+
+#endif
