@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A container of podman's: its name at the thread that took time and at who woke it, and the calls
-of its program from its own files, when it is gone before the report is made. Its image is made
+"""Containers of podman's: their names at the thread that took time and at who woke it, the calls of
+their programs from their own files, and of code that one made from the map that it wrote inside,
+when they are gone before the report is made. Its image is made
 here, nothing is fetched, and all of podman's storage lies in mounts of this file's own, which end
 with it.
 """
@@ -22,7 +23,7 @@ lib.need_bpf()
 for tool in ("podman", "runc", "conmon"):
     if not shutil.which(tool) and not os.path.exists(f"/usr/libexec/podman/{tool}"):
         skip_all(f"there is no {tool} (apt-get install podman runc)")
-CALLERS = lib.helper("callers")
+CALLERS, MADE = (lib.helper(name) for name in ("callers", "callers_made"))
 libc = ctypes.CDLL(None, use_errno=True)
 NEW_NS, PRIVATE_TREE, DETACH = 0x20000, 1 << 18 | 1 << 14, 2
 if libc.unshare(NEW_NS) or libc.mount(b"none", b"/", None, PRIVATE_TREE, None):
@@ -58,8 +59,9 @@ def groups():
 with tempfile.TemporaryDirectory() as place:
     tree = os.path.join(place, "tree")
     needs = subprocess.run(["ldd", CALLERS], capture_output=True, text=True, check=True).stdout
-    for path in (CALLERS, *(word for word in needs.split() if word.startswith("/"))):
-        copy = tree + ("/callers" if path == CALLERS else path)
+    os.makedirs(tree + "/tmp")
+    for path in (CALLERS, MADE, *(word for word in needs.split() if word.startswith("/"))):
+        copy = tree + (path if path not in (CALLERS, MADE) else "/" + os.path.basename(path))
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         shutil.copy(path, copy)
     packed = os.path.join(place, "image.tar")
@@ -69,35 +71,62 @@ with tempfile.TemporaryDirectory() as place:
     if r.returncode:
         skip_all(f"podman can make no image here: {r.stderr.splitlines()[-1:]}")
 RUN = ["run", "--pull", "never", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000",
-       "--network", "none", "--name", NAME]
+       "--network", "none", "--rm"]
+
+
+def live(name, program):
+    """Runs the program in a container for some time. Its id, and what was said; no id: it cannot
+    run here."""
+    with subprocess.Popen([*PODMAN, *RUN, "--name", name, IMAGE, program, str(cpu)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as box:
+        begun = box.stdout.readline() == "begun\n"
+        known = podman("inspect", "-f", "{{.Id}}", name).stdout.strip()
+        if begun:
+            time.sleep(2)
+        podman("kill", name)
+        return known if begun else "", box.communicate()[1]
+
+
 try:
     with lib.opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q", "--no-audit",
                     "--user-stacks") as run:
-        box = subprocess.Popen([*PODMAN, *RUN, "--rm", IMAGE, "/callers", str(cpu)],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        begun = box.stdout.readline() == "begun\n"
-        known = podman("inspect", "-f", "{{.Id}}", NAME).stdout.strip()
-        if begun:
-            time.sleep(2)
-        podman("kill", NAME)
-        said = box.communicate()[1]
+        known, said = live(NAME, "/callers")
+        if known:
+            live(NAME + "-made", "/callers_made")
         gone = podman("ps", "-aq").stdout == ""
 finally:
     for path in sorted(groups() - before, key=len, reverse=True):
         os.rmdir(path)
-if not begun:
+if not known:
     skip_all(f"podman can run no container here: {said.splitlines()[-1:]}")
 if run.result.rc:
     raise RuntimeError(f"culprit run: {run.result}")
-rows = sources(json.loads(run.result.out), cpu, kind="thread", name="called")
-asked = [o for s in rows for o in s["origins"] if o["comm"] == "callers" and o["cpu"] != cpu]
+report = json.loads(run.result.out)
+
+
+def of(comm):
+    """The rows of the thread that this one woke, and these askers."""
+    rows = [s for s in sources(report, cpu, kind="thread", name="called")
+            if any(o["comm"] == comm for o in s["origins"])]
+    return rows, [o for s in rows for o in s["origins"] if o["comm"] == comm and o["cpu"] != cpu]
+
+
+def ways(asked, depth):
+    return {tuple(f["function"] for f in w["user_stack"][:depth])
+            for o in asked for w in o.get("ways", ())}
+
+
+rows, asked = of("callers")
 ok(gone and re.fullmatch("[0-9a-f]{64}", known), "the container is gone", known)
 for owner, name in (([s.get("owner", {}) for s in rows], "the thread that took time"),
                     ([o.get("owner", {}) for o in asked], "who woke it")):
     ok(owner and all(o.get("kind") == "container" and o["name"] == NAME and
                      o["text"] == f"container {NAME}" and known in o["cgroup"] for o in owner),
        f"{name}: the container's name and id", *owner)
-stacks = [[f["function"] for f in w["user_stack"]] for o in asked for w in o.get("ways", ())]
-ok({tuple(s[:4]) for s in stacks} == {("syscall", "ask", f, "main") for f in ("often", "seldom")},
-   "the calls of its program, from its own files", stacks)
+WAYS = [("syscall", "ask", f) for f in ("often", "seldom")]
+ok(ways(asked, 4) == {(*w, "main") for w in WAYS}, "the calls of its program, from its own files",
+   ways(asked, 9))
+rows, asked = of("callers_made")
+ok(ways(asked, 4) == {(*w, "made:f x.js:1") for w in WAYS},
+   "code that it made, from the map in the container", ways(asked, 9), rows)
 done()
