@@ -43,7 +43,7 @@ struct hosted {
 	struct live *live;
 	struct receiver *receiver;
 	int file;         /* the run's recording; -1: it has a name */
-	const char *path; /* where it can be read */
+	const char *path; /* to read it from */
 	char of_file[32];
 	uint64_t begun_ns, ended_ns;
 };
