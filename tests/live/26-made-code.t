@@ -71,7 +71,7 @@ def running(*command):
                 said = program.stdout.readline()
             if not said:
                 raise RuntimeError(f"{command[0]} does not begin")
-            time.sleep(1)  # what is called often becomes code
+            time.sleep(1)  # until it is made into code
             yield program.pid
         finally:
             program.kill()

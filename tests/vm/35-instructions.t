@@ -36,8 +36,8 @@ KINDS = {
 }
 # Programs where somebody asks by a way that is known (bpf/asker.bpf.c): no stack is unwound.
 ASKERS = {"sched_waking": 515, "ipi_send_cpu": 515}
-# More for a program that has no frame pointers (Python): 256 bytes of its stack are read, and twelve
-# words looked through. What others have there is read with it.
+# More for a program that has no frame pointers (Python): 256 bytes of its stack are read, and
+# twelve words looked through.
 CALLERS = 490
 # While threads are watched: what records and sums add, at most, and how many events each noise is.
 # The kernel reads the clock and goes to the programs for both: the floor above.
