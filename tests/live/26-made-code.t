@@ -81,8 +81,9 @@ def running(*command):
 
 def judge(name, pid):
     report, _ = lib.run_json(cpu, 2, "--no-audit", "--user-stacks")
-    asked = [o for s in sources(report, cpu, name="called") for o in s["origins"] if o["cpu"] != cpu]
-    stacks = [w["user_stack"] for o in asked for w in o.get("ways", ()) if w["user_stack"]]
+    asked = [o for s in sources(report, cpu, name="called") for o in s["origins"]]
+    stacks = [w["user_stack"] for o in asked if o["cpu"] != cpu for w in o.get("ways", ())
+              if w["user_stack"]]
     if not stacks:
         lib.not_judged(name, "nobody asked")
         return
