@@ -199,8 +199,9 @@ static struct account *divide(void *ctx, uint32_t index, const struct account *a
 int joined_begin(struct joined *j, struct part *part, struct view *guest)
 {
 	bool several = j->n > 1 && fits(&j->side[1]);
-	/* All recordings have one set of redacted names, and are read by turns. */
-	struct part whole = {.redact = j->redact, .threads = 1, .spans = part->spans};
+	/* All recordings have one set of redacted names, and are read by turns. Where a window is
+	 * longer than the guest's gap its spans tell what of it lies there. */
+	struct part whole = {.redact = j->redact, .threads = 1, .spans = true};
 
 	for (uint32_t i = 0; i < j->n; i++) {
 		struct side *s = &j->side[i];

@@ -31,13 +31,6 @@ void through_forget(struct through *t)
 
 /* ---- a gap of the guest's ---- */
 
-static uint64_t overlap(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-	uint64_t from = a > c ? a : c, to = b < d ? b : d;
-
-	return to > from ? to - from : 0;
-}
-
 /* The time that the guest's own intervals had in [from, to] of the host's time: they were running,
  * or the host stopped them inside, which is not outside the guest's kernel. */
 static uint64_t inside(const struct gap *g, uint64_t from, uint64_t to)
@@ -48,8 +41,8 @@ static uint64_t inside(const struct gap *g, uint64_t from, uint64_t to)
 		const struct span *s = &g->a->spans[i];
 
 		if (!s->depth)
-			ns += overlap(g->from_ns + (s->start_ns - g->a->start_ns),
-				      g->from_ns + (s->end_ns - g->a->start_ns), from, to);
+			ns += through_overlap(g->from_ns + (s->start_ns - g->a->start_ns),
+					      g->from_ns + (s->end_ns - g->a->start_ns), from, to);
 	}
 	return ns;
 }
@@ -59,17 +52,12 @@ static uint64_t inside(const struct gap *g, uint64_t from, uint64_t to)
 static uint64_t share_of(const struct gap *g, const struct host_window *w)
 {
 	uint64_t from = g->from_ns > g->near_ns ? g->from_ns - g->near_ns : 0;
-	uint64_t ns = overlap(from, g->to_ns + g->near_ns, w->start_ns, w->end_ns), own;
+	uint64_t ns = through_overlap(from, g->to_ns + g->near_ns, w->start_ns, w->end_ns), own;
 
 	if (2 * ns < w->end_ns - w->start_ns)
 		return 0;
 	own = inside(g, w->start_ns, w->end_ns);
 	return ns > own ? ns - own : 0;
-}
-
-static uint64_t part_of(uint64_t ns, uint64_t part, uint64_t whole)
-{
-	return whole ? (unsigned __int128)ns * part / whole : 0;
 }
 
 /* The guest's piece of a row; new ones stand behind its own. NULL: out of memory. */
@@ -158,14 +146,17 @@ static void give(struct through *t, uint32_t index, const struct host_window *w,
 	t->account.outside_ns -= ns;
 }
 
-/* Divides `ns` of the gap as the window is divided; what the host did not see stays outside. */
+/* Divides `ns` of the gap as the part of the window that lies in it is divided; what the host did
+ * not see stays outside. */
 static void divide_window(struct through *t, uint32_t index, const struct host_window *w,
-			  uint64_t ns)
+			  const struct gap *g, uint64_t ns)
 {
-	uint64_t length = w->end_ns - w->start_ns;
+	uint64_t from = g->from_ns > g->near_ns ? g->from_ns - g->near_ns : 0;
+	uint64_t to = g->to_ns + g->near_ns;
+	uint64_t length = through_overlap(from, to, w->start_ns, w->end_ns);
 
 	for (uint32_t i = 0; i < w->npieces; i++) {
-		uint64_t part = part_of(ns, w->piece[i].ns, length);
+		uint64_t part = through_part(ns, through_piece_in(w, i, from, to), length);
 
 		give(t, index, w, &w->piece[i],
 		     part < t->account.outside_ns ? part : t->account.outside_ns);
@@ -202,7 +193,7 @@ static void divide_gap(struct through *t, uint32_t index, const struct windows *
 		const struct host_window *x = w->window[i % t->most];
 		uint64_t ns = share_of(g, x);
 
-		divide_window(t, index, x, all > outside ? part_of(outside, ns, all) : ns);
+		divide_window(t, index, x, g, all > outside ? through_part(outside, ns, all) : ns);
 		if (ns)
 			through_spans(t, index, g, x);
 	}

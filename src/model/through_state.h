@@ -90,6 +90,13 @@ struct through {
 
 void through_forget(struct through *t); /* frees what the join has */
 
+uint64_t through_overlap(uint64_t a, uint64_t b, uint64_t c, uint64_t d); /* ns */
+uint64_t through_part(uint64_t ns, uint64_t part, uint64_t whole);        /* 0 of nothing */
+
+/* The time of the window's piece in [from, to] of the host's: where its spans lie; where not all of
+ * them are known, or it has none, as much as of the window. */
+uint64_t through_piece_in(const struct host_window *w, uint32_t piece, uint64_t from, uint64_t to);
+
 /* The guest's row of an origin. May move the rows of the account's pieces and spans. */
 uint32_t through_row(struct through *t, uint32_t index, const struct origin *o);
 

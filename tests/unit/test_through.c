@@ -257,6 +257,46 @@ static void names_nobody_beside(void **state)
 	assert_int_equal(r->host_nothing_ns, 20 * US);
 }
 
+/* A window that the guest's gap ends in: what ran there later has no part in the gap. Where not all
+ * of the spans are known, each has as much of it as of the window. */
+static void names_what_ran_in_the_gap(void **state)
+{
+	struct sources *rows = &host.cpu[0].sources;
+	uint32_t first = sources_find(rows, SOURCE_THREAD, 11, "first", NULL);
+	uint32_t then = sources_find(rows, SOURCE_THREAD, 12, "then", NULL);
+	uint64_t at = gap[GAPS - 1].start_ns + 50 * MS;
+
+	(void)state;
+	more(NULL, UINT64_MAX);
+	for (uint32_t left = 0; left < 2; left++, at += 50 * MS) {
+		const struct span spans[] = {
+			{.start_ns = at, .end_ns = at + 2 * MS, .source = first},
+			{.start_ns = at + MS, .end_ns = at + 1500 * US, .source = then, .depth = 1},
+			{.start_ns = at + 2 * MS, .end_ns = at + 3 * MS, .source = then}};
+		struct piece p[] = {{.source = first, .net_ns = 1500 * US, .count = 1},
+				    {.source = then, .net_ns = 1500 * US, .count = 1}};
+		struct account a = all_outside(at - APART, 2 * MS);
+		const struct account *r;
+
+		through_window(t, 0,
+			       &(struct account){.start_ns = at,
+						 .duration_ns = 3 * MS,
+						 .attributed_ns = 3 * MS,
+						 .pieces = p,
+						 .npieces = 2,
+						 .spans = spans,
+						 .nspans = left ? 1 : 3,
+						 .spans_left = left ? 2 : 0});
+		r = divide(&a);
+		assert_int_equal(r->npieces, 2);
+		assert_string_equal(guest.cpu[0].sources.row[r->pieces[0].source]->name, "first");
+		assert_in_range(r->pieces[0].net_ns, (left ? 990 : 1490) * US,
+				(left ? 1010 : 1510) * US);
+		assert_in_range(r->pieces[1].net_ns, (left ? 990 : 490) * US,
+				(left ? 1010 : 510) * US);
+	}
+}
+
 /* A recording of a host has room for many threads, whose windows need none: those of the guest's
  * own are kept until the guest comes to them. */
 static void keeps_the_windows_of_its_cpus(void **state)
@@ -393,6 +433,7 @@ int main(void)
 		TEST(leaves_the_guests_own_time),
 		TEST(needs_an_overlap),
 		TEST(names_nobody_beside),
+		TEST(names_what_ran_in_the_gap),
 		TEST(keeps_so_many_pieces),
 		cmocka_unit_test(trusts_no_recording_with_holes),
 		cmocka_unit_test(sees_names_of_other_guests),
