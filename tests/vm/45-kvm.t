@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit watch --vcpus on a host that has KVM: a virtual machine of known exits (vcpu.c) in the
 emulated AMD-V of a guest. Each exit has its reason, and halts are no loss; where the module is not
-loaded one line says so.
+loaded one line says so. A virtual CPU that is stopped loses that time, with KVM or without it.
 
     45-kvm.t [KERNEL...]    only on these; else with LONG=1 on all of them, without it on 6.12
 """
@@ -19,6 +19,7 @@ take_turn(shared=True)
 VCPU = os.path.join(lab.BUILD, "vcpu")
 DRIVERS = ["irqbypass", "ccp", "kvm", "kvm-amd"]
 MORE = {"5.10": ["rng-core"]}  # for ccp
+STOPS = 5
 COUNTED = 2  # nanoseconds of an instruction, as a power of two
 # watch NAME KIND [OPTION]: of the machine whose halts wait in this KIND of place.
 JOB = """
@@ -40,6 +41,18 @@ watch() { rm -f /tmp/ready /tmp/go; mkfifo /tmp/go
 	wait $proc
 	culprit report -f json /tmp/$1.rec -o /tmp/out/$1.again
 	culprit report /tmp/$1.rec -o /tmp/out/$1.text; }
+stopped() { rm -f /tmp/ready
+	sh -c 'printf "CPU 0/TCG" >/proc/$$/comm; while :; do :; done' & proc=$!
+	until grep -q CPU /proc/$proc/comm; do usleep 10000; done
+	culprit watch --vcpus $proc -d 1h -q --ready-file /tmp/ready -f json \
+		-o /tmp/out/stopped.json 2>/tmp/out/stopped.err & watch=$!
+	until [ -e /tmp/ready ] || ! kill -0 $watch; do usleep 10000; done
+	for i in $(seq STOPS); do
+		kill -STOP $proc; usleep 20000; kill -CONT $proc; usleep 20000
+	done
+	kill -INT $watch; wait $watch; echo $? >/tmp/out/stopped.rc
+	kill $proc; }
+stopped
 watch user user
 watch kernel kernel
 watch process user -p
@@ -100,6 +113,15 @@ def check(name, where, text):
        f"{name}, {where}: and the text", text[where + ".text"])
 
 
+def check_stopped(name, text):
+    cpu, = json.loads(text["stopped.json"])["cpus"]
+    row = [s for s in cpu["sources"] if s["kind"] == "exit"]
+    ok([(s["name"], s["function"], s["count"]) for s in row] == [("exit STOPPED", "[asleep]", STOPS)]
+       and row[0]["total_ns"] > STOPS * 19e6, f"{name}: a virtual CPU loses the time for which its "
+       "thread is stopped", row)
+    is_((text["stopped.rc"], text["stopped.err"]), ("0\n", ""), f"{name}: and nothing is missing")
+
+
 for kernel in need(*sys.argv[1:] or (["5.10", "6.1", "6.12", "7.3"] if LONG else ["6.12"])):
     names = MORE.get(kernel.name, []) + DRIVERS
     try:
@@ -107,13 +129,14 @@ for kernel in need(*sys.argv[1:] or (["5.10", "6.1", "6.12", "7.3"] if LONG else
     except lab.Failed as why:
         skip_all(str(why), required=True)
     name = kernel.name
-    job = JOB.replace("DRIVERS", " ".join(names))
+    job = JOB.replace("DRIVERS", " ".join(names)).replace("STOPS", str(STOPS))
     rc, out, err, text = run(kernel, job, counted=COUNTED, files=drivers | {"/vcpu": VCPU},
                              features=",+svm,+npt,vendor=AuthenticAMD")
     if not ok(rc == 0 and "kernel.text" in text, f"{name}: the job ends well", rc, out, err, text):
         continue
     ok(re.fullmatch("culprit: this kernel has no tracepoints of kvm.*\n", text["none"]),
        f"{name}: without the module one line says that exits are not observed", text["none"])
+    check_stopped(name, text)
     for where in "user", "kernel", "process":
         check(name, where, text)
 done()

@@ -1,27 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """run --host-listen and watch --to. Over vsock, both ends in one guest. With LONG=1 over TCP,
-between a guest in real time and this machine, on which poke makes noise that the guest knows
-nothing of: each poke has its name in the guest's report, and no other has it.
+between a guest in real time and this machine, on which there is noise that the guest knows nothing
+of: threads, interrupts, softirqs, a quota and stops of the emulator. Each has its name in the
+guest's report, and at no other time anything has it.
 
-    LONG=1 [POKES=1000] 46-hosted.t
+    LONG=1 [POKES=1000] 46-hosted.t    so many threads, a fifth of that of each of the others
 """
 import bisect
+import contextlib
+import ctypes
 import json
 import os
+import random
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 
 from guests import LONG, lab, need, run
-from lib import CULPRIT, POKE, diag, done, finish, is_, ok, spawn, take_turn
+from lib import CULPRIT, POKE, diag, done, finish, is_, ok, remove_group, spawn, take_turn
 import channel
 
 KERNEL = "6.12"
 POKES = int(os.environ.get("POKES", "1000"))
-LEAST_NS = 100_000  # pokes of that length and more are judged
-NEAR_NS = 300_000   # a poke's noise begins so long after its order, at most
+ROUNDS = max(POKES // 100, 1)
+OTHERS = POKES // 5
+LEAST_NS = 100_000  # noise of that length and more is judged
+NEAR_NS = 300_000   # noise begins so long after its order, at most
 VSOCK = """
 culprit run -c 1 --host-listen vsock:9171 --token /none 2>/tmp/out/none
 (umask 077; head -c 32 /dev/urandom | base64 >/tmp/token)
@@ -72,20 +79,137 @@ def over_vsock(kernel):
 # ---- two machines ----
 
 
+def threads(guest):
+    """{name: thread} of the emulator."""
+    found = {}
+    for tid in os.listdir(f"/proc/{guest.process.pid}/task"):
+        with contextlib.suppress(OSError), \
+                open(f"/proc/{guest.process.pid}/task/{tid}/comm") as f:
+            found[f.read().split("/")[0]] = int(tid)
+    return found
+
+
 def pinned(guest):
     """The thread of the guest's CPU 1 alone on the last CPU here, all others elsewhere."""
     target, others = max(os.sched_getaffinity(0)), os.sched_getaffinity(0)
+    its = threads(guest)["CPU 1"]
     for tid in map(int, os.listdir(f"/proc/{guest.process.pid}/task")):
-        with open(f"/proc/{guest.process.pid}/task/{tid}/comm") as f:
-            its = f.read().startswith("CPU 1/")
-        os.sched_setaffinity(tid, {target} if its else others - {target})
+        os.sched_setaffinity(tid, {target} if tid == its else others - {target})
     return target
 
 
-def poke(target):
-    log = subprocess.run([POKE, "fifo", "-c", str(target), "-n", str(POKES), "-l", "150us",
-                          "-g", "10ms-30ms"], capture_output=True, text=True, check=True)
-    return [e for e in map(json.loads, log.stdout.splitlines()) if "class" in e]
+def now():
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def apart():
+    """Between two of them."""
+    time.sleep(random.uniform(0.01, 0.03))
+
+
+# ---- noise, and the piece of the guest's that is it ----
+# What makes it returns when it was: [(from, to)], in ns of CLOCK_MONOTONIC. Each is there for a
+# while and then the next, ROUNDS times.
+
+
+def poke(name, count, target, *more):
+    log = subprocess.run([POKE, name, "-c", str(target), "-n", str(count), *more],
+                         capture_output=True, text=True, check=True)
+    return [(e["start_ns"], e["end_ns"]) for e in map(json.loads, log.stdout.splitlines())
+            if "class" in e]
+
+
+def preempt(target, _guest):
+    return poke("fifo", POKES // ROUNDS, target, "-l", "150us", "-g", "10ms-30ms")
+
+
+def softirqs(target, _guest):
+    return poke("ksoftirqd", OTHERS // ROUNDS, target, "-l", "6ms", "-g", "20ms-40ms")
+
+
+def interrupts(target, _guest):
+    """TIMERS expire in one interrupt: this thread arms them on the target."""
+    libc, here, spans = ctypes.CDLL(None), os.sched_getaffinity(0), []
+    fds = [libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_CLOEXEC) for _ in range(TIMERS)]
+    os.sched_setaffinity(0, {target})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        while len(spans) < OTHERS // ROUNDS:
+            due = now() + 20_000_000
+            at = (ctypes.c_long * 4)(0, 0, due // 10**9, due % 10**9)
+            for fd in fds:
+                libc.timerfd_settime(fd, 1, at, None)
+            if now() < due - 1_000_000:
+                spans.append((due, due + 3_000_000))
+            time.sleep(max(0, due - now()) / 1e9 + 0.005)
+            apart()
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, here)
+        for fd in fds:
+            os.close(fd)
+    return spans
+
+
+def stops(_target, guest):
+    spans, its = [], threads(guest)["CPU 1"]
+    while len(spans) < OTHERS // ROUNDS:
+        begin = now()
+        guest.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.002)
+        with open(f"/proc/{guest.process.pid}/task/{its}/stat") as f:
+            stopped = f.read().rsplit(")", 1)[1].split()[0] == "T"
+        end = now()
+        guest.process.send_signal(signal.SIGCONT)
+        if stopped:  # one that waits for its CPU goes on doing so
+            spans.append((begin, end))
+        apart()
+    return spans
+
+
+def quota(_target, guest):
+    """A group that may run for 1 ms, until it may run again."""
+    unified = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
+    group = ("/sys/fs/cgroup" if unified else "/sys/fs/cgroup/cpu") + "/culprit-vcpu"
+    limit, few, none = ("cpu.max", "1000 100000", "max") if unified else \
+        ("cpu.cfs_quota_us", "1000", "-1")
+
+    def put(path, value):
+        with open(path, "w") as f:
+            f.write(str(value))
+
+    if unified:
+        put("/sys/fs/cgroup/cgroup.subtree_control", "+cpu")
+    os.mkdir(group)
+    who, its = ("cgroup.procs", guest.process.pid) if unified else ("tasks",
+                                                                    threads(guest)["CPU 1"])
+    spans = []
+    try:
+        put(f"{group}/{who}", its)
+        for _ in range(OTHERS // ROUNDS):
+            begin = now()
+            put(f"{group}/{limit}", few)
+            time.sleep(0.015)
+            put(f"{group}/{limit}", none)
+            spans.append((begin, now()))
+            apart()
+    finally:
+        put(f"{os.path.dirname(group)}/{who}", its)
+        remove_group(group)
+    return spans
+
+
+TIMERS = 1500
+# maker, the piece that it is, and whether others make such here, too: short ones, or long ones
+NOISES = {
+    "threads": (preempt, lambda p, target: p["name"] == "poke-fifo", None),
+    "interrupts": (interrupts, lambda p, target: p["name"] == "local_timer"
+                   and p["function"] == "timerfd_tmrproc", "short"),
+    "softirqs": (softirqs, lambda p, target: p["name"] in ("NET_RX", f"ksoftirqd/{target}"),
+                 "long"),
+    "quota": (quota, lambda p, target: p["name"] == "CPU quota", None),
+    "stops": (stops, lambda p, target: p["name"] == "exit STOPPED", None),
+}
 
 
 def at_guest(line, ns):
@@ -98,44 +222,77 @@ def at_guest(line, ns):
     return None
 
 
-def judge(pokes, line, lines):
-    """Each poke's gap in the guest: the name that it has there, and how far it is from it."""
+def is_it(noise, target, piece):
+    return piece["kind"] == "host" and NOISES[noise][1](piece, target)
+
+
+def judge(noise, target, rounds, line, lines):
+    """How many have their name in the guest; those that have not, with the gaps there; how many are
+    where the clocks are not known to agree; and where those begin that are alone in a gap."""
     starts = [x["start_ns"] for x in lines]
-    found, missed, outside, apart = 0, [], 0, []
-    for e in pokes:
-        begin = at_guest(line, e["start_ns"])
-        if begin is None or e["end_ns"] - e["start_ns"] < LEAST_NS:
+    found, missed, outside, begins = 0, [], 0, []
+    for start, end in sum(rounds, []):
+        begin = at_guest(line, start)
+        if begin is None or end - start < LEAST_NS:
             outside += 1
             continue
-        end = begin + e["end_ns"] - e["start_ns"]
+        end += begin - start
         gaps = [x for x in lines[max(0, bisect.bisect(starts, begin) - 3):
                                  bisect.bisect(starts, end)]
                 if x["start_ns"] < end and x["start_ns"] + x["duration_ns"] > begin]
-        its = [x for x in gaps for p in x["pieces"]
-               if p["kind"] == "host" and p["name"] == e["comm"] and p["id"] == e["tid"]]
-        found += bool(its)
-        if its and its[0]["pieces"][0]["name"] == e["comm"] and len(its[0]["pieces"]) == 1:
-            apart.append(begin - its[0]["start_ns"])
-        if not its:
-            missed.append((e["n"], [(x["start_ns"] - begin, x["duration_ns"],
-                                     [(p["kind"], p["name"]) for p in x["pieces"]])
-                                    for x in gaps]))
-    return found, missed, outside, sorted(apart)
+        its = [x for x in gaps if any(is_it(noise, target, p) for p in x["pieces"])]
+        took = sum(p["net_ns"] for x in its for p in x["pieces"] if is_it(noise, target, p))
+        if took >= LEAST_NS / 2:
+            found += 1
+            if len(its[0]["pieces"]) == 1:
+                begins.append(begin - its[0]["start_ns"])
+        else:
+            missed.append((start, took, [(x["start_ns"] - begin, x["duration_ns"],
+                                          [(p["kind"], p["name"], p["function"], p["net_ns"])
+                                           for p in x["pieces"]]) for x in gaps]))
+    return found, missed, outside, sorted(begins)
 
 
-def blamed(pokes, line, lines):
-    """Gaps that name poke when it did nothing, from its first to its last: before and after that it
-    begins and ends its threads."""
-    times = [(at_guest(line, e["start_ns"]), at_guest(line, e["end_ns"])) for e in pokes]
-    times = [t for t in times if None not in t]
+def blamed(noise, target, rounds, line, lines, host):
+    """Gaps that have its name when there was none: those that are long; of what nobody else makes
+    any, from the first to the last of a round, before and after which its threads begin and end. Of
+    what others make for long, too, the host's own windows say when it was there."""
+    alone, others_too = not NOISES[noise][2], NOISES[noise][2] == "long"
+    if others_too:
+        rounds = rounds + [[(x["start_ns"], x["start_ns"] + x["duration_ns"]) for x in host
+                            if any(NOISES[noise][1](p, target) for p in x["pieces"])]]
+    there = [[(b, b + end - start) for b, start, end in ((at_guest(line, start), start, end)
+                                                         for start, end in spans) if b]
+             for spans in rounds]
+    there = [times for times in there if times]
     wrong = []
     for x in lines:
+        took = sum(p["net_ns"] for p in x["pieces"] if is_it(noise, target, p))
         begin, end = x["start_ns"] - NEAR_NS, x["start_ns"] + x["duration_ns"] + NEAR_NS
-        if begin > times[0][0] and end < times[-1][1] and \
-                any(p["kind"] == "host" and p["name"] == "poke-fifo" for p in x["pieces"]) and \
-                not any(b < end and e > begin for b, e in times):
+        if took and (took >= LEAST_NS / 2 or
+                     alone and
+                     any(begin > times[0][0] and end < times[-1][1] for times in there)) and \
+                not any(b < end and e > begin for times in there for b, e in times):
             wrong.append(x)
     return wrong
+
+
+def judge_all(target, made, line, lines, host):
+    for noise, rounds in made.items():
+        found, missed, outside, begins = judge(noise, target, rounds, line, lines)
+        wrong = blamed(noise, target, rounds, line, lines, host)
+        count = sum(map(len, rounds))
+        judged = count - outside
+        diag(f"{noise}: {count}, {outside} where the clocks are not known to agree; of "
+             f"{judged} {found} have their name in the guest; it is named {len(wrong)} times when "
+             f"there was none", *(f"missed {m}" for m in missed[:5]))
+        if begins and noise == "threads":
+            diag(f"begins of {len(begins)} gaps that poke has alone, against poke's own clock: "
+                 f"median {begins[len(begins) // 2]} ns, 98 % from {begins[len(begins) // 100]} "
+                 f"to {begins[-1 - len(begins) // 100]} ns")
+        ok(found >= 0.99 * judged and judged > 0.9 * count, f"{noise}: each has its name",
+           missed[:5])
+        is_(wrong[:3], [], f"{noise}: and nothing else has it")
 
 
 def over_tcp(kernel, work):
@@ -146,7 +303,7 @@ def over_tcp(kernel, work):
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     guest = lab.Guest(
-        kernel, TCP.replace("SECONDS", str(8 + POKES // 45)),
+        kernel, TCP.replace("SECONDS", str(15 + POKES // 40 + OTHERS // 5)),
         files=lab.modules(kernel, "e1000") | {"/token": token},
         devices=["e1000,netdev=net", f"-netdev user,id=net,restrict=on,"
                  f"hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:9171"])
@@ -154,16 +311,17 @@ def over_tcp(kernel, work):
     try:
         between.start()
         until = time.monotonic() + 60
-        while not os.path.exists(f"/proc/{guest.process.pid}/task") or not any(
-                "CPU 1/" in open(f"/proc/{guest.process.pid}/task/{t}/comm").read()
-                for t in os.listdir(f"/proc/{guest.process.pid}/task")):
+        while "CPU 1" not in threads(guest):
             assert time.monotonic() < until
             time.sleep(0.1)
         target = pinned(guest)
         watch = spawn("watch", "--vcpus", str(guest.process.pid), "-q", "--to",
                       f"tcp:{between.port}", "--token", token)
         guest.await_console("READY", 200)
-        pokes = poke(target)
+        made = {noise: [] for noise in NOISES}
+        for _ in range(ROUNDS):
+            for noise, (make, _, _) in NOISES.items():
+                made[noise].append(make(target, guest))
         w = finish(watch)
         between.join(60)
         rc, out, err, files = guest.result(300)
@@ -186,27 +344,21 @@ def over_tcp(kernel, work):
     is_(again.stdout, text["lines"], "what the run printed is what the files give, byte for byte")
     side = json.loads(report.stdout)["host_side"]
     diag({k: v for k, v in side.items() if k != "line"})
-    if not ok(side["clocks"] == "matched" and len(pokes) == POKES, "the clocks are matched", side):
+    if not ok(side["clocks"] == "matched", "the clocks are matched", side):
         return
     lines = [json.loads(x) for x in text["lines"].splitlines()]
-    found, missed, outside, apart = judge(pokes, side["line"], lines)
-    wrong = blamed(pokes, side["line"], lines)
-    judged = len(pokes) - outside
-    diag(f"{len(pokes)} pokes, {outside} where the clocks are not known to agree; of {judged} "
-         f"{found} have their name in the guest; poke is named {len(wrong)} times when it did "
-         f"nothing")
-    if apart:
-        diag(f"begins of {len(apart)} gaps that poke has alone, against poke's own clock: median "
-             f"{apart[len(apart) // 2]} ns, 98 % from {apart[len(apart) // 100]} to "
-             f"{apart[-1 - len(apart) // 100]} ns")
-    ok(found >= 0.99 * judged and judged > 0.9 * len(pokes), "each has its name", missed[:5])
-    is_(wrong[:3], [], "and nothing else has it")
+    windows = subprocess.run([CULPRIT, "report", both[-1], "-f", "jsonl"], capture_output=True,
+                             text=True)
+    judge_all(target, made, side["line"], lines,
+              [x for x in map(json.loads, windows.stdout.splitlines())
+               if x["comm"].startswith("CPU 1/")])
 
 
 take_turn(shared=not LONG)
 guests, = need(KERNEL)
 over_vsock(guests)
 if LONG:
-    with tempfile.TemporaryDirectory() as place:
+    with (contextlib.nullcontext(os.environ["KEEP"]) if "KEEP" in os.environ else
+          tempfile.TemporaryDirectory()) as place:
         over_tcp(guests, place)
 done()
