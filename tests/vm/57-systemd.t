@@ -25,7 +25,7 @@ ID = "0123456789abcdef" * 4
 POD = "1b2c3d4e_0a1b_4c5d_8e9f_001122334455"
 BOX = f"container {ID[:12]}"
 IN_POD = f"pod {POD.replace('_', '-')} · {BOX}"
-# What systemd-run is told, and whose the thread is then.
+# Options of systemd-run, and whose the thread is then.
 CASES = [
     ("--unit=served", "served.service"),
     ("--scope --unit=mine", "mine.scope"),
@@ -55,8 +55,9 @@ done
 printf '[Unit]\\nDefaultDependencies=no\\n[Service]\\nType=notify\\nDelegate=yes\\n\
 Slice=user-1000.slice\\nEnvironment=XDG_RUNTIME_DIR=/run/user/1000\\n\
 ExecStart={SYSTEMD} --user --unit=lab.target\\n' >/etc/systemd/system/user@1000.service
-env -i PATH=$PATH container=lab SYSTEMD_LOG_TARGET=console unshare -fpm --mount-proc sh -c 'mount -t tmpfs none /run &&
-	mkdir -p /run/user/1000 && exec {SYSTEMD} --system --unit=user@1000.service' >/tmp/said 2>&1 &
+env -i PATH=$PATH container=lab SYSTEMD_LOG_TARGET=console unshare -fpm --mount-proc sh -c '
+	mount -t tmpfs none /run && mkdir -p /run/user/1000 &&
+	exec {SYSTEMD} --system --unit=user@1000.service' >/tmp/said 2>&1 &
 until P=$(pidof systemd) && P=$(echo $P | tr ' ' '\\n' | sort -n | head -1) &&
 	[ -e /proc/$P/root/run/user/1000/systemd/private ] || [ $((tries += 1)) = 100 ]; do
 	sleep 0.1
