@@ -115,10 +115,10 @@ def check(name, where, text):
 
 def check_stopped(name, text):
     cpu, = json.loads(text["stopped.json"])["cpus"]
-    row = [s for s in cpu["sources"] if s["kind"] == "exit"]
-    ok([(s["name"], s["function"], s["count"]) for s in row] == [("exit STOPPED", "[asleep]", STOPS)]
-       and row[0]["total_ns"] > STOPS * 19e6, f"{name}: a virtual CPU loses the time for which its "
-       "thread is stopped", row)
+    row, = (s for s in cpu["sources"] if s["kind"] == "exit")
+    is_((row["name"], row["function"], row["count"]), ("exit STOPPED", "[asleep]", STOPS),
+        f"{name}: a virtual CPU whose thread is stopped loses that time")
+    ok(row["total_ns"] > STOPS * 19e6, f"{name}: all of it", row)
     is_((text["stopped.rc"], text["stopped.err"]), ("0\n", ""), f"{name}: and nothing is missing")
 
 

@@ -3,7 +3,7 @@
 """run --host-listen and watch --to. Over vsock, both ends in one guest. With LONG=1 over TCP,
 between a guest in real time and this machine, on which there is noise that the guest knows nothing
 of: threads, interrupts, softirqs, a quota and stops of the emulator. Each has its name in the
-guest's report, and at no other time anything has it.
+guest's report, and at no other time anything has it. Recordings of other times are no pair.
 
     LONG=1 [POKES=1000] 46-hosted.t    so many threads, a fifth of that of each of the others
 """
@@ -20,7 +20,8 @@ import tempfile
 import time
 
 from guests import LONG, lab, need, run
-from lib import CULPRIT, POKE, diag, done, finish, is_, ok, remove_group, spawn, take_turn
+from lib import (CULPRIT, POKE, culprit, diag, done, finish, is_, ok, remove_group, spawn,
+                 take_turn)
 import channel
 
 KERNEL = "6.12"
@@ -57,6 +58,16 @@ sleep SECONDS
 kill -INT $run
 wait $run; echo $? >/tmp/out/rc
 """
+PARTS = """
+for i in $(seq COUNT); do
+	culprit record -c 1 -H 0 -d 5s -t 20us -q --no-audit --ready-file /tmp/ready \\
+		/tmp/out/$i.rec 2>>/tmp/out/err & run=$!
+	until [ -e /tmp/ready ] || ! kill -0 $run; do usleep 50000; done
+	echo "BEGIN $i." >/dev/console
+	wait $run; rm -f /tmp/ready
+done
+"""
+COUNT = 12
 
 
 def over_vsock(kernel):
@@ -354,6 +365,47 @@ def over_tcp(kernel, work):
                if x["comm"].startswith("CPU 1/")])
 
 
+def parts(kernel, place):
+    """Recordings of one guest after the other, and of its host at the same times, with noise all
+    the time: of all pairs only those of the same time may match."""
+    guest, noise, spans = lab.Guest(kernel, PARTS.replace("COUNT", str(COUNT))), None, []
+    try:
+        guest.await_console("BEGIN 1.", 200)
+        noise = subprocess.Popen([POKE, "fifo", "-c", str(pinned(guest)), "-n", "100000", "-l",
+                                  "150us", "-g", "5ms-15ms"], stdout=subprocess.DEVNULL)
+        for i in range(1, COUNT + 1):
+            guest.await_console(f"BEGIN {i}.", 60)
+            begin = now()
+            r = culprit("watch", "--vcpus", str(guest.process.pid), "-d", "3s", "-q", "-r",
+                        os.path.join(place, f"host{i}"), "-o", "/dev/null", "--force")
+            spans.append((begin, now()))
+            if r.rc:
+                diag(r)
+        rc, out, err, files = guest.result(300)
+    finally:
+        guest.close()
+        if noise:
+            noise.terminate()
+            noise.wait()
+    if not ok(rc == 0 and all(f"{i}.rec" in files for i in range(1, COUNT + 1)),
+              "a guest records itself again and again", rc, out, err, list(files)):
+        return
+    matched = set()
+    for i in range(1, COUNT + 1):
+        with open(os.path.join(place, "guest"), "wb") as f:
+            f.write(files[f"{i}.rec"])
+        for k in range(1, COUNT + 1):
+            r = culprit("report", os.path.join(place, "guest"), "--host",
+                        os.path.join(place, f"host{k}"), "-f", "json")
+            side = json.loads(r.out)["host_side"]
+            if side["clocks"] == "matched":
+                matched.add((i, k))
+    right = [p for p in matched if p[0] == p[1]]
+    diag(f"{COUNT} pairs of one time, of which {len(right)} match; {COUNT * (COUNT - 1)} of two")
+    is_(sorted(matched - set(right)), [], "recordings of two times never match")
+    ok(len(right) > COUNT / 2, "those of one time do", sorted(right))
+
+
 take_turn(shared=not LONG)
 guests, = need(KERNEL)
 over_vsock(guests)
@@ -361,4 +413,5 @@ if LONG:
     with (contextlib.nullcontext(os.environ["KEEP"]) if "KEEP" in os.environ else
           tempfile.TemporaryDirectory()) as place:
         over_tcp(guests, place)
+        parts(guests, place)
 done()
