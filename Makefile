@@ -348,13 +348,13 @@ $(O)/tests/unit/test_user_files: \
 		source.o packed.o)
 $(O)/tests/unit/test_vcpus: $(O)/src/collect/vcpus.o
 $(O)/tests/unit/test_vcpu_clocks: $(O)/src/collect/vcpu_clocks.o
-$(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
+$(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o $(O)/src/collect/anchors.o
 $(O)/tests/unit/test_sleep: $(O)/src/collect/sleep.o $(O)/src/collect/workload.o \
 	$(O)/src/collect/spin.o
 
 # Code that two threads share, with a hook before each access: the hooks of the compiler's thread
 # sanitizer, which order.c defines.
-ORDERED	:= src/collect/ring src/collect/read src/collect/spin tests/unit/order_writer
+ORDERED	:= src/collect/ring src/collect/read src/collect/anchors src/collect/spin tests/unit/order_writer
 ORDERED_SHARED := src/collect/ring src/model/sums tests/unit/order_shared tests/unit/order_reports
 # The same hooks in programs, with which test_nmi.c breaks in everywhere.
 $(O)/order/tests/unit/nmi_probes.o $(O)/order/tests/unit/order_shared.o \

@@ -76,52 +76,6 @@ bool read_records(struct target *t, const struct taker *taker, cursors_t end, bo
 	return r;
 }
 
-void split_cursors(cursors_t cursors, uint32_t *level)
-{
-	for (int i = 0; i < LEVELS; i++)
-		level[i] = cursor_of(cursors, i);
-}
-
-/* Takes a hiccup's anchor as this CPU's, if its two clocks were read as close together as they can
- * be. Otherwise something came between the readings, and the last good anchor with the rate is more
- * exact. The longer two anchors lie apart the better the rate: to 1e-8 within seconds. */
-static void take_anchor(struct target *t, const struct shm_hiccup *l)
-{
-	bool good = l->anchor_width <= anchor_limit(t->shm, 4);
-
-	if (!good && t->anchor_ns)
-		return;
-	t->anchor_tick = l->anchor_tick;
-	t->anchor_ns = l->anchor_ns;
-	if (!t->base_ns || (good && !t->base_good)) {
-		t->base_good = good;
-		t->base_tick = l->anchor_tick;
-		t->base_ns = l->anchor_ns;
-	}
-	if (l->anchor_ns > t->base_ns + 100 * NSEC_PER_MSEC)
-		t->ns_per_tick =
-			(double)(l->anchor_ns - t->base_ns) / (l->anchor_tick - t->base_tick);
-}
-
-uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick)
-{
-	return anchor_ns - (int64_t)((int64_t)(anchor_tick - tick) * t->ns_per_tick + 0.5);
-}
-
-void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
-{
-	take_anchor(t, l);
-	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
-	h->end_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->after);
-	if (h->end_ns <= t->last_ns) /* two anchors may differ by some nanoseconds */
-		h->end_ns = t->last_ns + 1;
-	if (h->start_ns < t->last_ns)
-		h->start_ns = t->last_ns;
-	t->last_ns = h->end_ns;
-	split_cursors(l->cursors_before, h->before);
-	split_cursors(l->cursors_after, h->after);
-}
-
 /* True when all records of the hiccup have been taken: as many as its sequences say, or as many as
  * exist. */
 static bool is_complete(const struct target *t, const struct shm_hiccup *l)

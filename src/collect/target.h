@@ -170,6 +170,11 @@ void read_busy(struct collect *c);
 
 void split_cursors(cursors_t cursors, uint32_t *level);
 uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick);
+/* True when both clocks, read within `width` ticks, went on together since the newest anchor:
+ * the machine was not suspended, and the counter is the same one. */
+bool anchors_hold(const struct target *t, uint64_t tick, uint64_t ns, uint64_t width);
+void new_anchor(struct target *t, uint64_t tick, uint64_t ns); /* the rate is kept */
+/* A hiccup in which the machine was suspended is as long as CLOCK_MONOTONIC knows. */
 void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h);
 
 void nap(uint64_t ns);

@@ -9,8 +9,8 @@
 #include "collect/counter.h"
 #include "collect/target.h"
 
-#define AFTERMATH_NS   (10 * NSEC_PER_SEC)
-#define NEW_COUNTER_NS ((int64_t)NSEC_PER_MSEC) /* more than two clocks drift apart */
+#define AFTERMATH_NS (10 * NSEC_PER_SEC)
+#define RATE         1e-3 /* more than a learned rate is wrong by */
 
 void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
 {
@@ -44,10 +44,11 @@ void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
 static void keep_course(struct series *to, const struct course *from, const struct target *t)
 {
 	const struct sampler_shm *l = t->shm;
+	double whole = (double)(l->end_ns - l->start_ns) / (l->end_anchor - l->start_anchor);
+	/* another one: the machine was suspended meanwhile */
+	bool same = whole > t->ns_per_tick * (1 - RATE) && whole < t->ns_per_tick * (1 + RATE);
 	double rate =
-		l->end_ns > l->start_ns + 100 * NSEC_PER_MSEC
-			? (double)(l->end_ns - l->start_ns) / (l->end_anchor - l->start_anchor)
-			: t->ns_per_tick;
+		same && l->end_ns > l->start_ns + 100 * NSEC_PER_MSEC ? whole : t->ns_per_tick;
 	int64_t since = (int64_t)(from->start - l->start_anchor) * rate;
 
 	course_copy(&to->course, from, l->start_ns + since, rate);
@@ -162,21 +163,6 @@ static void call(struct target *t)
 	t->called = true;
 }
 
-/* The counter may have begun anew with the CPU: then no earlier reading of both clocks holds. */
-static void check_anchors(struct target *t)
-{
-	const struct sampler_shm *l = t->shm;
-	uint64_t by_anchor = to_ns(t, t->anchor_tick, t->anchor_ns, l->start_anchor);
-	int64_t off = by_anchor - l->start_ns;
-
-	if (t->anchor_ns && off < NEW_COUNTER_NS && off > -NEW_COUNTER_NS)
-		return;
-	t->anchor_tick = l->start_anchor;
-	t->anchor_ns = l->start_ns;
-	t->base_ns = 0;
-	t->base_good = false;
-}
-
 /* Goes on with the CPU's window, from when its sampler has begun again. */
 static void go_on(struct collect *c, uint32_t i)
 {
@@ -191,7 +177,9 @@ static void go_on(struct collect *c, uint32_t i)
 	t->window = (struct begin){.cursors = t->shm->start_cursors};
 	split_cursors(t->shm->start_cursors, start.cursor);
 	session_feed(c->session, &start);
-	check_anchors(t);
+	/* the counter may have begun anew with the CPU */
+	if (!anchors_hold(t, t->shm->start_anchor, t->shm->start_ns, 0))
+		new_anchor(t, t->shm->start_anchor, t->shm->start_ns);
 	t->last_ns = t->shm->start_ns;
 	run->ended = NULL;
 	t->called = false;

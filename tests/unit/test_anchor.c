@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sampler's readings: two clocks at once, with counters of any speed, and the sequences of all
- * levels in one load, in either byte order. */
+/* The sampler's readings: two clocks at once, with counters of any speed, also of a machine that is
+ * suspended meanwhile, and the sequences of all levels in one load, in either byte order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 
 #include "base/units.h"
 #include "collect/spin.h"
+#include "collect/target.h"
 
 #define ANCHORS 2000
 
@@ -82,10 +83,90 @@ static void test_byte_orders(void **state)
 	}
 }
 
+#define A_NS 3 /* ticks, until the counter begins anew */
+
+/* A hiccup of 1 ms that ends at `end_ns`; the counter has `ahead` ticks more than it should. */
+static struct shm_hiccup gap(uint64_t end_ns, int64_t ahead_before, int64_t ahead)
+{
+	return (struct shm_hiccup){.before = (end_ns - NSEC_PER_MSEC) * A_NS + ahead_before,
+				   .after = end_ns * A_NS + ahead,
+				   .anchor_tick = (end_ns + 300) * A_NS + ahead,
+				   .anchor_ns = end_ns + 300,
+				   .anchor_width = 60};
+}
+
+static void expect(struct target *t, struct shm_hiccup l, uint64_t end_ns, uint64_t length)
+{
+	struct hiccup h;
+
+	convert(t, &l, &h);
+	assert_in_range(h.end_ns, end_ns - 1, end_ns + 1);
+	assert_in_range(h.end_ns - h.start_ns, length - 110,
+			length + 110); /* by the learned rate */
+}
+
+/* A machine that is suspended: CLOCK_MONOTONIC stands, while the counter goes on, or begins anew.
+ * What follows is as long as it is, and of that one what the clock knows. */
+static void test_suspended(void **state)
+{
+	const int64_t ahead[] = {3 * (int64_t)NSEC_PER_SEC * A_NS, 40 * (int64_t)NSEC_PER_MSEC,
+				 -5 * (int64_t)NSEC_PER_SEC * A_NS};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(ahead) / sizeof(ahead[0]); i++) {
+		struct sampler_shm *shm = calloc(1, sizeof(*shm));
+		struct target t = {.shm = shm, .ns_per_tick = 1.0001 / A_NS};
+		uint64_t at = 10 * NSEC_PER_SEC;
+		int64_t by = ahead[i / 2];
+		bool seen = i % 2 == 0; /* false: that hiccup itself is lost */
+
+		assert_non_null(shm);
+		shm->anchor_min = 40;
+		for (int k = 0; k < 50; k++, at += 100 * NSEC_PER_MSEC)
+			expect(&t, gap(at, 0, 0), at, NSEC_PER_MSEC);
+		if (seen)
+			expect(&t, gap(at, 0, by), at, NSEC_PER_MSEC);
+		for (int k = 0; k < 50; k++) {
+			at += 100 * NSEC_PER_MSEC;
+			expect(&t, gap(at, by, by), at, NSEC_PER_MSEC);
+		}
+		assert_true(t.ns_per_tick * A_NS > 1 - 1e-6 && t.ns_per_tick * A_NS < 1 + 1e-6);
+		free(shm);
+	}
+}
+
+/* A reading that something came between is no sign of that, nor is a clock that is corrected. */
+static void test_not_suspended(void **state)
+{
+	struct sampler_shm *shm = calloc(1, sizeof(*shm));
+	struct target t = {.shm = shm, .ns_per_tick = 1.0 / A_NS};
+	uint64_t at = 10 * NSEC_PER_SEC, base;
+
+	(void)state;
+	assert_non_null(shm);
+	shm->anchor_min = 40;
+	expect(&t, gap(at, 0, 0), at, NSEC_PER_MSEC);
+	base = t.base_ns;
+	for (int k = 0; k < 50; k++) {
+		struct shm_hiccup l;
+
+		at += NSEC_PER_SEC;
+		l = gap(at, 0, 0);
+		l.anchor_tick += k % 2 ? 0 : 20 * NSEC_PER_MSEC * A_NS; /* interrupted */
+		l.anchor_width += k % 2 ? 0 : 21 * NSEC_PER_MSEC * A_NS;
+		l.anchor_ns += k % 2 ? at / 20000 : 0; /* slewed, 50 ppm */
+		assert_true(anchors_hold(&t, l.anchor_tick, l.anchor_ns, l.anchor_width));
+		convert(&t, &l, &(struct hiccup){0});
+		assert_int_equal(t.base_ns, base);
+	}
+	free(shm);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_slow_counters),
-					   cmocka_unit_test(test_byte_orders)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slow_counters), cmocka_unit_test(test_byte_orders),
+		cmocka_unit_test(test_suspended), cmocka_unit_test(test_not_suspended)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

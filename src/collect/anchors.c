@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A sampler's gaps, in ticks, become hiccups of CLOCK_MONOTONIC, by readings of both clocks. */
+#include "base/units.h"
+#include "collect/target.h"
+
+#define NEW_COUNTER_NS ((int64_t)NSEC_PER_MSEC) /* more than two clocks drift apart */
+#define DRIFT          1024 /* but for one ns in so many: more than a learned rate is wrong by */
+
+void split_cursors(cursors_t cursors, uint32_t *level)
+{
+	for (int i = 0; i < LEVELS; i++)
+		level[i] = cursor_of(cursors, i);
+}
+
+uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick)
+{
+	return anchor_ns - (int64_t)((int64_t)(anchor_tick - tick) * t->ns_per_tick + 0.5);
+}
+
+bool anchors_hold(const struct target *t, uint64_t tick, uint64_t ns, uint64_t width)
+{
+	int64_t off = to_ns(t, t->anchor_tick, t->anchor_ns, tick) - ns;
+	int64_t drift = NEW_COUNTER_NS + (int64_t)(ns - t->anchor_ns) / DRIFT +
+			(int64_t)(width * t->ns_per_tick);
+
+	return !t->anchor_ns || (off <= drift && off >= -drift);
+}
+
+void new_anchor(struct target *t, uint64_t tick, uint64_t ns)
+{
+	t->anchor_tick = tick;
+	t->anchor_ns = ns;
+	t->base_ns = 0;
+	t->base_good = false;
+}
+
+/* Takes a hiccup's anchor as this CPU's, if its two clocks were read as close together as they can
+ * be. Otherwise something came between the readings, and the last good anchor with the rate is more
+ * exact; until there is a good one each is nearer than the one before. The longer two anchors lie
+ * apart the better the rate: to 1e-8 within seconds. */
+static void take_anchor(struct target *t, const struct shm_hiccup *l)
+{
+	bool good = l->anchor_width <= anchor_limit(t->shm, 4);
+
+	if (!good && t->base_good)
+		return;
+	t->anchor_tick = l->anchor_tick;
+	t->anchor_ns = l->anchor_ns;
+	if (!t->base_ns || (good && !t->base_good)) {
+		t->base_good = good;
+		t->base_tick = l->anchor_tick;
+		t->base_ns = l->anchor_ns;
+	}
+	if (good && l->anchor_ns > t->base_ns + 100 * NSEC_PER_MSEC)
+		t->ns_per_tick =
+			(double)(l->anchor_ns - t->base_ns) / (l->anchor_tick - t->base_tick);
+}
+
+/* When a hiccup began in which the machine was suspended: the counter may have gone on, or have
+ * begun anew, while CLOCK_MONOTONIC stood. 0: the hiccup began after that, and it is the one before
+ * that is missing. */
+static uint64_t began_before(const struct target *t, const struct shm_hiccup *l)
+{
+	uint64_t ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
+
+	return ns >= t->last_ns && ns < l->anchor_ns ? ns : 0;
+}
+
+void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
+{
+	uint64_t began = 0;
+
+	if (!anchors_hold(t, l->anchor_tick, l->anchor_ns, l->anchor_width)) {
+		began = began_before(t, l);
+		new_anchor(t, l->anchor_tick, l->anchor_ns);
+	}
+	take_anchor(t, l);
+	h->end_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->after);
+	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
+	if (began && began < h->end_ns)
+		h->start_ns = began;
+	if (h->end_ns <= t->last_ns) /* two anchors may differ by some nanoseconds */
+		h->end_ns = t->last_ns + 1;
+	if (h->start_ns < t->last_ns)
+		h->start_ns = t->last_ns;
+	t->last_ns = h->end_ns;
+	split_cursors(l->cursors_before, h->before);
+	split_cursors(l->cursors_after, h->after);
+}
