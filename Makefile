@@ -354,7 +354,7 @@ $(O)/tests/unit/test_sleep: $(O)/src/collect/sleep.o $(O)/src/collect/workload.o
 
 # Code that two threads share, with a hook before each access: the hooks of the compiler's thread
 # sanitizer, which order.c defines.
-ORDERED	:= src/collect/ring src/collect/read src/collect/anchors src/collect/spin tests/unit/order_writer
+ORDERED	:= $(addprefix src/collect/,ring read anchors spin) tests/unit/order_writer
 ORDERED_SHARED := src/collect/ring src/model/sums tests/unit/order_shared tests/unit/order_reports
 # The same hooks in programs, with which test_nmi.c breaks in everywhere.
 $(O)/order/tests/unit/nmi_probes.o $(O)/order/tests/unit/order_shared.o \

@@ -111,7 +111,8 @@ static bool note_gap(struct spin *s, uint64_t after)
 	return false;
 }
 
-/* True when noting a gap took no longer than accepted: nothing came in between. */
+/* True when noting a gap took no longer than accepted, and no record came: nothing came in between.
+ */
 static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_records)
 {
 	struct sampler_shm *l = s->shm;
@@ -121,7 +122,7 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
 		*least = ticks;
 	if (hiccup)
 		note_busy(s, ticks, no_records);
-	return ticks < l->short_from + 4 * *least || (hiccup && no_records && ticks < l->busy_max);
+	return no_records && (ticks < l->short_from + 4 * *least || (hiccup && ticks < l->busy_max));
 }
 
 /* Ends the window at `after`, the loop's last reading. When the loop was interrupted right behind
@@ -160,7 +161,8 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 		}
 		fresh = *s->cursors;
 		now = read_counter(s->counter);
-		if (undisturbed(s, now - after, hiccup, fresh == cursors_after))
+		/* also none right before the reading of the clock */
+		if (undisturbed(s, now - after, hiccup, *s->cursors == cursors_after))
 			break;
 		after = now;
 		cursors = fresh;

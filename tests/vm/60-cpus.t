@@ -136,6 +136,34 @@ for way in "" --sums; do
 	kill $victim
 done
 
+# Suspended: the kernel's own test of that ends before the firmware, which the emulator lacks.
+echo core >/sys/power/pm_test
+echo deep >/sys/power/mem_sleep
+mkdir /tmp/slept
+begin asleep -d 1h -c $FIRST -r /tmp/asleep.rec
+rm /tmp/ready
+culprit watch --comm python3 -d 1h -q -f json -o /tmp/out/dozed --last 60s --when SIGUSR1 \
+	--record /tmp/slept/ --ready-file /tmp/ready 2>/tmp/out/dozed.err & dozes=$!
+until [ -e /tmp/ready ] || ! kill -0 $dozes; do usleep 10000; done
+taskset -c 3 python3 -c 'while True: pass' & victim=$!
+until [ $(cut -d " " -f 14 /proc/$victim/stat) -gt 20 ]; do usleep 10000; done
+cat /proc/uptime >/tmp/out/uptime
+echo mem >/sys/power/state
+cat /proc/uptime >>/tmp/out/uptime
+for slept in asleep dozed; do
+	until grep -q "was suspended" /tmp/out/$slept.err || ! kill -0 $run; do usleep 10000; done
+done
+poke fifo -c $FIRST -n 10 -l 1ms >/tmp/out/asleep.poke
+taskset -p -c 3 $victim
+poke fifo -c 3 -n 10 -l 1ms >/tmp/out/dozed.poke
+kill -USR1 $dozes
+until ls /tmp/slept/*.rec 2>/dev/null || ! kill -0 $dozes; do usleep 10000; done
+kill -INT $dozes; wait $dozes; echo $? >/tmp/out/dozed.rc
+kill -INT $run; finish
+kill $victim
+culprit report /tmp/asleep.rec -f json >/tmp/out/asleep.report
+culprit report /tmp/slept/*.rec -f json >/tmp/out/slept
+
 begin near -c $FIRST -d 100ms --no-trace; finish
 quiet=/sys/fs/cgroup/quiet
 echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
@@ -188,7 +216,7 @@ rc, out, err, text = run(kernel, JOB, cpus=CPUS, timeout=2700 if LONG else 900,
                          isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
 if any(name + ".rc" not in text for name in ("both", "taken")):
     diag(rc, out, err, *(f"{name}: {text[name]}" for name in text if name.endswith(".err")))
-RUNS = "both", "back", "homeless", "early", "late", "near", "parted", "taken", "turns"
+RUNS = "asleep", "both", "back", "homeless", "early", "late", "near", "parted", "taken", "turns"
 reports = {name: json.loads(text[name]) for name in RUNS}
 status = {name: int(text[name + ".rc"]) for name in (*RUNS, "alone")}
 
@@ -314,6 +342,27 @@ ok(cpu_of(homeless, FIRST)["observed_ns"] > 400_000_000 and status["homeless"] =
    homeless["run"], status["homeless"])
 is_(text["homeless.err"], f"culprit: incomplete: {homeless['run']['incomplete']}\n",
     "and in one line")
+
+# All programs are frozen before the first CPU goes, and until the last is back: none misses one.
+# What passes then CLOCK_MONOTONIC does not know: no gap of it, and no time that was observed.
+asleep, dozed, slept = reports["asleep"], json.loads(text["dozed"]), json.loads(text["slept"])
+ok(all(len(re.findall(f"culprit: the machine was suspended for {TIME}: it goes on", text[name]))
+       == 1 for name in ("asleep.err", "dozed.err")), "a suspended machine is said, once",
+   text["asleep.err"], text["dozed.err"], text["uptime"])
+for what, report, poke, cpu in (("run", asleep, "asleep.poke", FIRST),
+                                ("watch", dozed, "dozed.poke", None),
+                                ("the recorder", slept, "dozed.poke", None)):
+    check_sums(report, f"{what}, suspended meanwhile")
+    found = {s["id"] for c in report["cpus"] for s in c["sources"] if s["kind"] == "thread"
+             and cpu in (None, c["cpu"])}
+    woken = {json.loads(line)["tid"] for line in text[poke].splitlines() if '"tid"' in line}
+    ok(woken and woken <= found, f"{what} goes on after it, and finds who runs then", woken, found)
+is_([status["asleep"], text["dozed.rc"], asleep["run"]["incomplete"]], [0, "0\n", None],
+    "nothing is incomplete by that")
+took = [float(line.split()[0]) for line in text["uptime"].splitlines()]
+ok(cpu_of(asleep, FIRST)["hiccups"]["max_ns"] <= (took[1] - took[0]) * 1e9 + 1e7,
+   "and no gap is longer than what the clock knows of it", cpu_of(asleep, FIRST)["hiccups"], took)
+is_(text["asleep.report"], text["asleep"], "its recording has the same report")
 
 early, late = reports["early"], reports["late"]
 check_sums(early, "early")
