@@ -122,7 +122,8 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
 		*least = ticks;
 	if (hiccup)
 		note_busy(s, ticks, no_records);
-	return no_records && (ticks < l->short_from + 4 * *least || (hiccup && ticks < l->busy_max));
+	return no_records &&
+	       (ticks < l->short_from + 4 * *least || (hiccup && ticks < l->busy_max));
 }
 
 /* Ends the window at `after`, the loop's last reading. When the loop was interrupted right behind
@@ -161,7 +162,7 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 		}
 		fresh = *s->cursors;
 		now = read_counter(s->counter);
-		/* also none right before the reading of the clock */
+		/* none right before the reading of the clock either */
 		if (undisturbed(s, now - after, hiccup, *s->cursors == cursors_after))
 			break;
 		after = now;
