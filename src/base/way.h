@@ -1,25 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The directories on the way to a file that is to be made: a link that anybody could have put there
- * leads root wherever they like. */
+/* The directories on the way to a file that is to be made: a link that somebody else could have put
+ * there leads root wherever they like. So the way is gone once, one directory at a time, and what
+ * is done at its end is done in the directory that was reached, whatever is put in the way
+ * meanwhile.
+ */
 #ifndef CULPRIT_WAY_H
 #define CULPRIT_WAY_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Length of the directory in front of a file's name, with its slash; 0: there is none. */
-int way_length(const char *path);
+struct way {
+	int dir;                 /* the directory, for *at() calls; -1: none */
+	char name[NAME_MAX + 1]; /* the file's name in it, which may be a link */
+	bool led;                /* by a link of another user, `guide` */
+	uid_t guide;
+	unsigned links; /* number of them so far */
+};
 
-/* Asks stat(2) about that directory. 0 or -errno. */
-int way_dir(const char *path, struct stat *st);
+/* Goes to the directory of the file. Links are followed, but not in a directory where anybody may
+ * write, and those that another user, but for root, has put there, only into directories of that
+ * user. 0 or -errno,
+ * then nothing is to be closed: -ELOOP for such a link, -EISDIR where the path has no file's name.
+ */
+int way_open(struct way *w, const char *path);
 
-/* Directories in front of the file's name may be links, but not in a directory where anybody may
- * write. 0 or -ELOOP. */
-int way_check(const char *path);
+/* Goes on to where the link at the end leads, by the same rules. 0 or -errno. */
+int way_follow(struct way *w);
 
-/* True for another user's pipe in a directory where anybody may write: st is of what the path
- * names, or of what was opened there. Whoever has put it there would get what is written. */
-bool way_to_others(const char *path, const struct stat *st);
+void way_close(struct way *w);
+
+/* True for a link at the end that another user has put there, or anybody could have: what is no
+ * file, a device, say, is not theirs to name. */
+bool way_is_strange(const struct way *w, const struct stat *link);
+
+/* True for another user's pipe in a directory where anybody may write: st is of what the name
+ * says, or of what was opened there. Whoever has put it there would get what is written. */
+bool way_to_others(const struct way *w, const struct stat *st);
 
 /* The words for an errno or -errno, for ELOOP those of a refused link. Static, or strerror's. */
 const char *way_error(int error);

@@ -10,10 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/way.h"
-
-#define LINKS 40 /* as many as the kernel follows */
-
 /* Standard output or standard error, when it is this file; else -1. Whoever redirected it there
  * has opened the file, and may have written to it. */
 static int standard(const struct stat *st)
@@ -31,60 +27,41 @@ static bool as_it_is(const struct stat *st)
 	return !S_ISREG(st->st_mode) || standard(st) >= 0;
 }
 
-/* Puts what the link says in its place. 0 or -errno. */
-static int follow(char *path)
+/* Follows the links at the end of the path. n->made and *st: what is there. 0 or -errno. */
+static int resolve(struct newfile *n, struct stat *st, bool plain)
 {
-	char target[PATH_MAX];
-	ssize_t len = readlink(path, target, sizeof(target) - 1);
-	int dir = way_length(path);
-
-	if (len < 0)
-		return -errno;
-	target[len] = '\0';
-	if (target[0] == '/')
-		dir = 0;
-	if (dir + len >= PATH_MAX)
-		return -ENAMETOOLONG;
-	memcpy(path + dir, target, len + 1);
-	return 0;
-}
-
-/* Follows the links at the end of the path. *exists, with *st, unless the file is to be made. 0 or
- * -errno. */
-static int resolve(char *path, struct stat *st, bool *exists)
-{
-	struct stat dir;
+	struct way *w = &n->way;
+	struct stat end;
 	int err = 0;
 
-	for (int links = 0; links < LINKS && !err; links++) {
-		if (way_check(path))
-			return -ELOOP;
-		*exists = !lstat(path, st);
-		if (!*exists)
+	while (!err) {
+		n->made = fstatat(w->dir, w->name, st, AT_SYMLINK_NOFOLLOW);
+		if (n->made)
 			return errno == ENOENT ? 0 : -errno;
+		if (plain)
+			return S_ISREG(st->st_mode) ? 0 : -EEXIST;
 		if (!S_ISLNK(st->st_mode))
-			return way_to_others(path, st) ? -ELOOP : 0;
-		err = way_dir(path, &dir);
-		if (!err && dir.st_mode & S_IWOTH)
-			return -ELOOP;
+			return way_to_others(w, st) ? -ELOOP : 0;
 		/* pipes have no path to follow: /dev/fd/63 */
-		if (!stat(path, st) && as_it_is(st))
+		if (!fstatat(w->dir, w->name, &end, 0) && as_it_is(&end) &&
+		    (standard(&end) >= 0 || !way_is_strange(w, st))) {
+			*st = end;
 			return 0;
-		err = err ? err : follow(path);
+		}
+		err = way_follow(w);
+		if (!err && w->led && !fstatat(w->dir, w->name, &end, 0) && as_it_is(&end))
+			err = -ELOOP;
 	}
-	return err ? err : -EMLINK;
+	return err;
 }
 
 /* Tells before anything is measured what the rename would say at the end. 0 or -errno. */
-static int may_replace(const char *path, const struct stat *st)
+static int may_replace(const struct way *w, const struct stat *st)
 {
 	uid_t user = geteuid();
 	struct stat dir;
-	int err = way_dir(path, &dir);
 
-	if (err)
-		return err;
-	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
+	if (fstat(w->dir, &dir) || faccessat(w->dir, w->name, W_OK, AT_EACCESS))
 		return -errno;
 	return user && dir.st_mode & S_ISVTX && st->st_uid != user && dir.st_uid != user ? -EPERM
 											 : 0;
@@ -96,45 +73,40 @@ static int name_temp(struct newfile *n)
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
-	if (snprintf(n->temp, sizeof(n->temp), "%.*s.culprit-%016" PRIx64, way_length(n->path),
-		     n->path, random) >= PATH_MAX) {
-		n->temp[0] = '\0';
-		return -ENAMETOOLONG;
-	}
+	snprintf(n->temp, sizeof(n->temp), ".culprit-%016" PRIx64, random);
 	return 0;
 }
 
 /* A file without a name leaves nothing when the run is killed; some file systems have none. */
 static int open_new(struct newfile *n)
 {
-	char dir[PATH_MAX];
-	int fd, err;
+	int fd = openat(n->way.dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666), err;
 
-	snprintf(dir, sizeof(dir), "%.*s", way_length(n->path), n->path);
-	fd = open(dir[0] ? dir : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd < 0 ? -errno : fd;
 	err = name_temp(n);
 	if (err)
 		return err;
-	fd = open(n->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	fd = openat(n->way.dir, n->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0666);
 	if (fd >= 0)
 		return fd;
 	n->temp[0] = '\0';
 	return -errno;
 }
 
-static int open_there(struct newfile *n, const struct stat *was)
+static int open_there(struct way *w, const struct stat *was)
 {
 	int from = standard(was);
 	int fd = from >= 0 ? fcntl(from, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-			   : open(n->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+			   : openat(w->dir, w->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	int err = fd < 0 ? -errno : 0;
 	struct stat st;
-	bool same = from >= 0 || (!err && !fstat(fd, &st) && !S_ISREG(st.st_mode) &&
-				  !way_to_others(n->path, &st));
+	bool same = from >= 0 ||
+		    (!err && !fstat(fd, &st) && !S_ISREG(st.st_mode) && !way_to_others(w, &st) &&
+		     st.st_dev == was->st_dev && st.st_ino == was->st_ino);
 
-	n->path[0] = '\0';
+	way_close(w);
 	if (err)
 		return err;
 	if (same)
@@ -143,72 +115,87 @@ static int open_there(struct newfile *n, const struct stat *was)
 	return -ELOOP;
 }
 
-int newfile_open(struct newfile *n, const char *path)
+static int open_at(struct newfile *n, const char *path, bool plain)
 {
 	struct stat st;
-	bool exists;
 	int fd, err;
 
-	n->file = NULL;
-	n->temp[0] = '\0';
-	if (!path[0] || strlen(path) >= sizeof(n->path))
-		return path[0] ? -ENAMETOOLONG : -ENOENT;
-	strcpy(n->path, path);
-	err = resolve(n->path, &st, &exists);
-	if (err)
-		return err;
-	if (exists && as_it_is(&st)) {
-		fd = open_there(n, &st);
+	*n = (struct newfile){.way = {.dir = -1}};
+	err = way_open(&n->way, path);
+	err = err ? err : resolve(n, &st, plain);
+	if (!err && !n->made && as_it_is(&st) && !plain) {
+		fd = open_there(&n->way, &st);
 	} else {
-		err = exists ? may_replace(n->path, &st) : 0;
+		err = err || n->made ? err : may_replace(&n->way, &st);
 		fd = err ? err : open_new(n);
 	}
-	if (fd < 0)
-		return fd;
-	n->file = fdopen(fd, "w");
+	if (fd >= 0)
+		n->file = fdopen(fd, "w");
 	if (n->file)
 		return 0;
-	close(fd);
-	newfile_close(n, false);
-	return -ENOMEM;
+	if (fd >= 0)
+		close(fd);
+	if (n->temp[0])
+		unlinkat(n->way.dir, n->temp, 0);
+	way_close(&n->way);
+	return fd < 0 ? fd : -ENOMEM;
+}
+
+int newfile_open(struct newfile *n, const char *path)
+{
+	return open_at(n, path, false);
+}
+
+int newfile_open_plain(struct newfile *n, const char *path)
+{
+	return open_at(n, path, true);
 }
 
 int newfile_place(struct newfile *n)
 {
+	const struct way *w = &n->way;
 	char from[64];
 	int err = 0;
 
-	if (!n->path[0])
+	if (w->dir < 0 || n->placed)
 		return 0;
+	n->placed = true;
 	if (!n->temp[0]) {
 		snprintf(from, sizeof(from), "/proc/self/fd/%d", fileno(n->file));
 		err = name_temp(n);
-		if (!err && linkat(AT_FDCWD, from, AT_FDCWD, n->temp, AT_SYMLINK_FOLLOW)) {
+		if (!err && linkat(AT_FDCWD, from, w->dir, n->temp, AT_SYMLINK_FOLLOW)) {
 			err = -errno;
 			n->temp[0] = '\0';
 		}
 	}
-	if (!err && rename(n->temp, n->path))
+	if (!err && renameat(w->dir, n->temp, w->dir, w->name))
 		err = -errno;
 	if (err && n->temp[0])
-		unlink(n->temp);
-	n->path[0] = n->temp[0] = '\0';
+		unlinkat(w->dir, n->temp, 0);
+	n->made &= !err;
+	n->temp[0] = '\0';
 	return err;
 }
 
 int newfile_close(struct newfile *n, bool keep)
 {
+	struct way *w = &n->way;
 	int err = 0;
 
 	if (n->file && (fflush(n->file) || ferror(n->file)))
 		err = errno ? -errno : -EIO;
-	if (keep && !err)
+	if (n->file && keep && !err)
 		err = newfile_place(n);
 	if (n->temp[0])
-		unlink(n->temp);
-	n->path[0] = n->temp[0] = '\0';
-	if (n->file && fclose(n->file) && !err)
-		err = -errno;
+		unlinkat(w->dir, n->temp, 0);
+	else if (n->file && w->dir >= 0 && !keep && n->placed && n->made)
+		unlinkat(w->dir, w->name, 0);
+	n->temp[0] = '\0';
+	if (n->file) {
+		way_close(w);
+		if (fclose(n->file) && !err)
+			err = -errno;
+	}
 	n->file = NULL;
 	return err;
 }
@@ -220,8 +207,10 @@ FILE *newfile_grow(const char *path)
 
 	if (!err)
 		err = newfile_place(&n);
-	if (!err)
+	if (!err) {
+		way_close(&n.way);
 		return n.file;
+	}
 	if (n.file)
 		newfile_close(&n, false);
 	errno = -err;
@@ -229,39 +218,34 @@ FILE *newfile_grow(const char *path)
 }
 
 /* A file that is there already must be one that nobody else could have put there. */
-static bool is_foreign(int fd, const char *path)
+static bool is_foreign(int fd, const struct way *w)
 {
 	struct stat st, dir;
 
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid != geteuid() &&
-	       (way_dir(path, &dir) || dir.st_mode & S_IWOTH);
+	       (fstat(w->dir, &dir) || dir.st_mode & S_IWOTH);
 }
 
 int newfile_append(const char *path)
 {
-	struct newfile n = {.file = NULL};
+	struct newfile n = {.way = {.dir = -1}};
+	struct way *w = &n.way;
 	struct stat st;
-	bool exists;
-	int fd, err;
+	int fd, err = way_open(w, path);
 
-	if (!path[0] || strlen(path) >= sizeof(n.path))
-		return path[0] ? -ENAMETOOLONG : -ENOENT;
-	strcpy(n.path, path);
-	err = resolve(n.path, &st, &exists);
-	if (err)
-		return err;
-	if (exists && as_it_is(&st))
-		return open_there(&n, &st);
-	fd = open(n.path,
-		  O_WRONLY | O_APPEND | O_CREAT | (exists ? 0 : O_EXCL) | O_NOFOLLOW | O_NOCTTY |
-			  O_CLOEXEC,
-		  0666);
-	if (fd < 0)
-		return -errno;
-	if (!is_foreign(fd, n.path))
-		return fd;
-	close(fd);
-	return -EPERM;
+	err = err ? err : resolve(&n, &st, false);
+	if (!err && !n.made && as_it_is(&st))
+		return open_there(w, &st);
+	fd = err ? err
+		 : openat(w->dir, w->name,
+			  O_WRONLY | O_APPEND | O_CREAT | (n.made ? O_EXCL : 0) | O_NOFOLLOW |
+				  O_NOCTTY | O_CLOEXEC,
+			  0666);
+	err = err ? err : fd < 0 ? -errno : is_foreign(fd, w) ? -EPERM : 0;
+	way_close(w);
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd;
 }
 
 const char *newfile_error(int error)

@@ -4,32 +4,37 @@
  * culprit runs as root in directories where others may write. So a regular file is always made as
  * new: nothing of the owner, the mode, the links and the open descriptors of what was there stays.
  * It has no name, or one that cannot be guessed, until it is put in place by a rename, which
- * follows no link. A device, a pipe and a fifo are opened as they are. Symbolic links are followed,
- * but not from a directory where anybody may write, wherever in the path it is.
+ * follows no link. A device, a pipe and a fifo are opened as they are. Symbolic links are followed
+ * by the rules of base/way.h, wherever in the path they are.
  */
 #ifndef CULPRIT_NEWFILE_H
 #define CULPRIT_NEWFILE_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include "base/way.h"
 
 struct newfile {
 	FILE *file;
-	char path[PATH_MAX]; /* place for it; "": the file is there, or is no regular file */
-	char temp[PATH_MAX]; /* temporary name until then; "": none */
+	struct way way; /* place for it; without a directory: what it is is no regular file */
+	char temp[NAME_MAX + 1]; /* temporary name until it is in place; "": none */
+	bool made, placed;       /* made: nothing was there before */
 };
 
 /* Opens it for writing; what is at `path` stays as it is until newfile_place. 0 or -errno: see
  * newfile_error. */
 int newfile_open(struct newfile *n, const char *path);
 
+/* The same where nothing but a regular file may be replaced, nor a link be followed at the end:
+ * -EEXIST for anything else. */
+int newfile_open_plain(struct newfile *n, const char *path);
+
 /* Puts it in place, where it may go on to grow. Again, and for what is no regular file, it does
  * nothing. 0 or -errno. */
 int newfile_place(struct newfile *n);
 
-/* Closes it; keep: puts it in place, when all that was written is in it. 0 or -errno of the first
- * thing that failed. */
+/* Closes it; keep: puts it in place, when all that was written is in it, or else removes what was
+ * placed where nothing was before. 0 or -errno of the first thing that failed. */
 int newfile_close(struct newfile *n, bool keep);
 
 /* A file that is in place from the start. The caller closes it. NULL: errno. */

@@ -164,7 +164,6 @@ int output_open(struct output *o)
 				format_of(o)->choice.name);
 	if (!o->path)
 		return 0;
-	o->made = access(o->path, F_OK);
 	err = newfile_open(&o->new, o->path);
 	o->file = o->new.file;
 	return err ? complain("cannot write to %s: %s; choose another file with -o", o->path,
@@ -379,14 +378,12 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 
 int output_close(struct output *o, int code)
 {
-	bool failed = code == EXIT_ERROR && !o->whole, grows = !o->new.path[0];
+	bool failed = code == EXIT_ERROR && !o->whole;
 	int err;
 
 	if (!o->path || !o->file)
 		return code;
 	err = newfile_close(&o->new, !failed);
-	if (failed && o->made && grows)
-		unlink(o->path);
 	if (!err || failed)
 		return code;
 	complain("writing %s: %s", o->path, newfile_error(err));

@@ -24,7 +24,6 @@ struct output {
 	bool live;          /* the run that ends has said by itself what it lacks */
 	FILE *file;
 	struct newfile new; /* the file at `path` */
-	bool made;          /* the file did not exist before */
 	bool begun;         /* output_begin() was called */
 	bool whole;         /* all of the report is in it */
 	int error;          /* errno of the first failed write */

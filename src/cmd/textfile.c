@@ -65,7 +65,7 @@ struct textfile {
 /* Whatever the umask: another user must be able to read it. 0 or -errno. */
 static int open_file(const struct textfile *t, struct newfile *new)
 {
-	int err = newfile_open(new, t->path);
+	int err = newfile_open_plain(new, t->path);
 
 	if (!err && fchmod(fileno(new->file), 0644))
 		err = -errno;

@@ -11,65 +11,73 @@
 #include "base/say.h"
 #include "base/way.h"
 
-/* True for a link, or a pipe to somebody, that anybody could have put there. */
-static bool is_planted(const char *path)
+/* True for a link, or a pipe to somebody, that another user could have put there. */
+static bool is_planted(const struct way *w)
 {
-	struct stat st, dir;
+	struct stat st;
 
-	return !lstat(path, &st) &&
-	       ((S_ISLNK(st.st_mode) && (way_dir(path, &dir) || dir.st_mode & S_IWOTH)) ||
-		way_to_others(path, &st));
+	return !fstatat(w->dir, w->name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       ((S_ISLNK(st.st_mode) && way_is_strange(w, &st)) || way_to_others(w, &st));
 }
 
 /* Opens what is no file. A pipe must have its reader: who waited for one could not be ended, as its
- * signals ask for the end of a window that has not begun. */
-static int open_other(const char *path)
+ * signals ask for the end of a window that has not begun. A descriptor or -errno. */
+static int open_other(const struct way *w, const struct stat *was)
 {
-	int fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(w->dir, w->name, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &st) && !way_to_others(path, &st) && !fcntl(fd, F_SETFL, 0))
+		return -errno;
+	if (!fstat(fd, &st) && st.st_dev == was->st_dev && st.st_ino == was->st_ino &&
+	    !fcntl(fd, F_SETFL, 0))
 		return fd;
 	close(fd); /* somebody has exchanged it meanwhile */
-	errno = ELOOP;
-	return -1;
+	return -ELOOP;
 }
 
 /* Makes a new file that only its owner reads: it holds command lines and the kernel's log. An older
  * file goes, also a link, which is never followed: nothing of its owner and mode stays. A file that
- * is none cannot be overwritten: /dev/null, a pipe. A descriptor, or -1 with errno. */
-static int make_file(const char *path, bool force)
+ * is none cannot be overwritten: /dev/null, a pipe. A descriptor or -errno. */
+static int make_file(const struct way *w, bool force)
 {
-	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fd;
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+	int fd = openat(w->dir, w->name, flags, 0600);
 	struct stat st;
 
-	if (way_check(path)) {
-		errno = ELOOP;
-		return -1;
-	}
-	fd = open(path, flags, 0600);
 	if (fd >= 0 || errno != EEXIST)
-		return fd;
-	if (!is_planted(path) && !stat(path, &st) && !S_ISREG(st.st_mode))
-		return open_other(path);
-	if (force)
-		return unlink(path) ? -1 : open(path, flags, 0600);
-	errno = EEXIST;
-	return -1;
+		return fd < 0 ? -errno : fd;
+	if (!is_planted(w) && !fstatat(w->dir, w->name, &st, 0) && !S_ISREG(st.st_mode))
+		return open_other(w, &st);
+	if (!force)
+		return -EEXIST;
+	fd = unlinkat(w->dir, w->name, 0) ? -1 : openat(w->dir, w->name, flags, 0600);
+	return fd < 0 ? -errno : fd;
 }
 
 int create_recording(const char *path, bool force)
 {
-	int fd = make_file(path, force);
+	struct way way;
+	int err = way_open(&way, path), fd = err ? err : make_file(&way, force);
 
-	if (fd < 0 && errno == EEXIST)
+	if (!err)
+		way_close(&way);
+	if (fd == -EEXIST)
 		complain("%s exists already: choose another name, or overwrite it with --force",
 			 path);
-	else if (fd < 0 && errno == ENXIO)
+	else if (fd == -ENXIO)
 		complain("cannot record to %s: nobody reads from it; begin with its reader", path);
 	else if (fd < 0)
-		complain("cannot record to %s: %s", path, way_error(errno));
-	return fd;
+		complain("cannot record to %s: %s", path, way_error(fd));
+	return fd < 0 ? -1 : fd;
+}
+
+void create_remove(const char *path)
+{
+	struct way way;
+
+	if (way_open(&way, path))
+		return;
+	unlinkat(way.dir, way.name, 0);
+	way_close(&way);
 }

@@ -9,4 +9,7 @@
  * or -1 with the reason said. */
 int create_recording(const char *path, bool force);
 
+/* Removes it, where nothing is to be kept of it. */
+void create_remove(const char *path);
+
 #endif

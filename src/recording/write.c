@@ -381,7 +381,7 @@ void recorder_close(struct recorder *r)
 			waitpid(r->pid, NULL, 0);
 	}
 	if (r->made && !r->headed)
-		unlink(r->path);
+		create_remove(r->path);
 	encoder_free(r->encoder);
 	index_free(&r->chunk);
 	index_free(&r->group);

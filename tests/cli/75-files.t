@@ -100,6 +100,73 @@ ok(r.rc == 1 and "exists already" in r.err and forced.rc == 0
    forced)
 os.unlink(path)
 
+# ---- a directory of another user, who changes what is in it ----
+theirs = os.path.join(rooms.name, "theirs")
+for path in theirs, os.path.join(theirs, "sub"):
+    os.mkdir(path)
+    os.chmod(path, 0o755)
+    os.chown(path, NOBODY, NOBODY)
+os.symlink("sub", os.path.join(theirs, "inner"))
+os.symlink(private, os.path.join(theirs, "way"))
+for link in "inner", "way":
+    os.lchown(os.path.join(theirs, link), NOBODY, NOBODY)
+before = os.listdir(private)
+for name, way in {**WAYS, "record": ("record", *RUN[1:]), "-r": (*RUN, "-r")}.items():
+    with open(victim, "w") as f:
+        f.write("precious")
+    path = plant(theirs, "link")
+    r = culprit(*way, path)
+    ok((r.rc == 1 or name == "--ready-file") and content(victim) == "precious" and path in r.err
+       and os.path.islink(path), f"{name}: another user's link out of theirs is refused", r)
+    r = culprit(*way, os.path.join(theirs, "way", "x"))
+    ok((r.rc == 1 or name == "--ready-file") and "of another user" in r.err
+       and os.listdir(private) == before, f"{name}: so is one on the way there", r)
+    r = culprit(*way, os.path.join(theirs, "inner", "x"))
+    ok(r.rc == 0 and os.listdir(os.path.join(theirs, "sub")) == ["x"],
+       f"{name}: one to another directory of theirs is followed", r)
+    os.unlink(os.path.join(theirs, "sub", "x"))
+path = plant(theirs, "link")
+os.unlink(path)
+os.symlink("/dev/null", path)
+os.lchown(path, NOBODY, NOBODY)
+r = culprit(*WAYS["-o"], path)
+ok(r.rc == 1 and "of another user" in r.err, "another user's link to a device is refused", r)
+os.unlink(path)
+for link, error in (("loop", "Too many links"), ("loop/x", "Too many links")):
+    if not os.path.lexists(os.path.join(private, "loop")):
+        os.symlink("loop", os.path.join(private, "loop"))
+    r = culprit(*WAYS["-o"], os.path.join(private, link))
+    ok(r.rc == 1 and error in r.err, f"{link}: links without an end are refused", r)
+os.unlink(os.path.join(private, "loop"))
+
+# The run has the directory, whatever its owner puts in its place, and looks again each time.
+for what in "link", "fifo", "directory is a link":
+    path = os.path.join(theirs, "sub", "x")
+    ready = os.path.join(rooms.name, "ready")
+    with open(victim, "w") as f:
+        f.write("precious")
+    run = subprocess.Popen([CULPRIT, *RUN[:3], "-d", "1500ms", "-q", "--no-trace", "--ready-file",
+                            ready, "--textfile", path, "--textfile-interval", "100ms"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while run.poll() is None and not os.path.exists(path):
+        pass
+    if what == "directory is a link":
+        os.rename(os.path.join(theirs, "sub"), os.path.join(theirs, "sub2"))
+        os.symlink(private, os.path.join(theirs, "sub"))
+        os.lchown(os.path.join(theirs, "sub"), NOBODY, NOBODY)
+    else:
+        made = path + ".made"
+        os.symlink(victim, made) if what == "link" else os.mkfifo(made)
+        os.lchown(made, NOBODY, NOBODY)
+        os.rename(made, path)
+    err = run.communicate(timeout=60)[1]
+    ok(run.returncode == 1 and err.count("the run goes on, and tries again") == 1
+       and content(victim) == "precious" and os.listdir(private) == before,
+       f"--textfile: its {what}, while it runs: nothing is written to, and nothing waits", err,
+       run.returncode)
+    if what != "directory is a link":
+        os.unlink(path)
+
 # ---- a file that grows from run to run ----
 cpus = sorted(os.sched_getaffinity(0))
 journal = ("queue", "-n", "200", "-w", "100", "-l", "8", "--no-trace", "-q", "--producer",
