@@ -2,6 +2,7 @@
 #include "audit/kept.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,9 +62,10 @@ static int affinity(char **line, const struct knob *k, const char *cpus)
 static int add_knob(struct findings *f, const struct tried_fix *fix, const struct knob *k)
 {
 	struct finding *x = findings_add(f, fix->id, FINDING_WARN);
+	char name[PATH_MAX + 64];
 	int err;
 
-	if (!x)
+	if (!x || !finding_items_add(&x->list, knob_name(k, name, sizeof(name)), 0))
 		return -ENOMEM;
 	x->cause = fix->id;
 	x->title = strdup(fix->title);

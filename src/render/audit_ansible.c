@@ -150,9 +150,10 @@ static bool write_boot(const char *boot, FILE *out)
 		"      ansible.builtin.command:\n        argv:\n          - grubby\n"
 		"          - --update-kernel=ALL\n          - \"--args=%s\"\n"
 		"      when: ansible_facts['os_family'] == 'RedHat'\n"
+		"# undo: grubby --update-kernel=ALL --remove-args='%s'\n"
 		"  handlers:\n    - name: update-grub\n"
 		"      ansible.builtin.command: update-grub\n",
-		boot);
+		boot, boot);
 	return true;
 }
 
@@ -163,7 +164,10 @@ int render_ansible(const struct view *v, FILE *out)
 
 	render_setup_head(v, "for: ansible-playbook -l HOSTS FILE", out);
 	fputs("# What is set \"now\" and by the other commands lasts until the next boot: play it "
-	      "again then.\n# For machines of this kind only: the CPUs are named by number.\n",
+	      "again then.\n# To undo: remove " SYSCTL_FILE " and " GRUB_FILE ";\n# then "
+	      "update-grub, or on Red Hat and its kin what is behind \"undo:\"; and boot.\n# For "
+	      "machines of this kind "
+	      "only: the CPUs are named by number.\n",
 	      out);
 	render_setup_rest(v, SETUP_ANSIBLE, out);
 	fprintf(out, "- name: quiet CPUs %s\n  hosts: all\n  become: true\n  tasks:\n",
@@ -173,7 +177,8 @@ int render_ansible(const struct view *v, FILE *out)
 	any |= write_irqs(v, out);
 	any |= write_boot(boot, out); /* the last, for its handlers */
 	if (!any)
-		fputs("    - name: nothing is left to do\n      ansible.builtin.meta: noop\n", out);
+		fprintf(out, "    - name: %s\n      ansible.builtin.meta: noop\n",
+			render_setup_none(v, SETUP_ANSIBLE));
 	free(boot);
 	return ferror(out) ? -EIO : 0;
 }

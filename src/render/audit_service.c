@@ -22,7 +22,13 @@ int render_service(const struct view *v, FILE *out)
 	uint32_t commands = 0;
 
 	render_setup_head(
-		v, "for /etc/systemd/system/culprit-fixes.service, then: systemctl enable", out);
+		v,
+		"for /etc/systemd/system/culprit-fixes.service, then: systemctl enable --now "
+		"culprit-fixes",
+		out);
+	fputs("# To undo: systemctl disable culprit-fixes, and boot, or run what is behind "
+	      "\"undo:\".\n",
+	      out);
 	render_setup_rest(v, SETUP_SERVICE, out);
 	fputs("[Unit]\nDescription=Quiet CPUs, by culprit\n"
 	      "After=systemd-sysctl.service systemd-modules-load.service\n\n"
@@ -38,10 +44,11 @@ int render_service(const struct view *v, FILE *out)
 		fprintf(out, "# %s\nExecStart=-/bin/sh -c \"", f->id);
 		write_quoted(f->fix, out);
 		fputs("\"\n", out);
+		render_setup_undo(f, out);
 		commands++;
 	}
 	if (!commands)
-		fputs("# nothing is left to do\nExecStart=/bin/true\n", out);
+		fprintf(out, "# %s\nExecStart=/bin/true\n", render_setup_none(v, SETUP_SERVICE));
 	fputs("\n[Install]\nWantedBy=multi-user.target\n", out);
 	return ferror(out) ? -EIO : 0;
 }

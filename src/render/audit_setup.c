@@ -81,11 +81,17 @@ void render_setup_head(const struct view *v, const char *what, FILE *out)
 	char kernel[512], cpus[4096], keep[4096];
 
 	fprintf(out,
-		"# %s\n# culprit " CULPRIT_VERSION " audit, linux %s: cpu %s quiet, housekeeping "
+		"# %s\n# culprit " CULPRIT_VERSION ", linux %s: cpu %s quiet, housekeeping "
 		"on %s.\n",
 		what, escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
 		cpus_format(&v->run.cpus, cpus, sizeof(cpus)),
 		cpus_format(&v->run.housekeeping, keep, sizeof(keep)));
+}
+
+void render_setup_undo(const struct finding *f, FILE *out)
+{
+	fprintf(out, "# undo: %s\n",
+		f->undo && printable(f->undo) ? f->undo : "not known; note first what is there");
 }
 
 /* The reason why a form does not hold this fix; NULL: it does, or there is none. */
@@ -144,13 +150,27 @@ static void write_in_force(const struct view *v, FILE *out)
 
 void render_setup_rest(const struct view *v, enum setup_of of, FILE *out)
 {
+	char name[1024];
+
 	write_in_force(v, out);
 	for (uint32_t i = 0; i < v->findings.count; i++) {
-		const char *why = left_out(&v->findings.row[i], of);
+		const struct finding *f = &v->findings.row[i];
+		const char *why = left_out(f, of);
+		bool one = f->list.count == 1;
 
 		if (why)
-			fprintf(out, "# not in here, %s: %s\n", why, v->findings.row[i].id);
+			fprintf(out, "# not in here, %s: %s%s%s\n", why, f->id, one ? ", " : "",
+				one ? escape_text(f->list.row[0].name, SIZE_MAX, name, sizeof(name))
+				    : "");
 	}
+}
+
+const char *render_setup_none(const struct view *v, enum setup_of of)
+{
+	for (uint32_t i = 0; i < v->findings.count; i++)
+		if (left_out(&v->findings.row[i], of))
+			return "nothing of it can be held here";
+	return "nothing is left to do";
 }
 
 /* ---- boot parameters ---- */
@@ -169,21 +189,27 @@ int render_kernel_words(const struct view *v, FILE *out)
 
 int render_sysctl(const struct view *v, FILE *out)
 {
-	render_setup_head(v, "for /etc/sysctl.d/NAME.conf", out);
+	render_setup_head(v, "for /etc/sysctl.d/NAME.conf; now, too: sysctl -p FILE", out);
+	fputs("# To undo: remove it, and boot, or run what is behind \"undo:\".\n", out);
 	render_setup_rest(v, SETUP_SYSCTL, out);
 	for (uint32_t i = 0; i < v->findings.count; i++) {
 		const struct finding *f = &v->findings.row[i];
 		const char *at = f->fix;
 		struct setting s;
+		bool any = false;
 
 		if (finding_form(f) != FIX_SETTINGS)
 			continue;
-		while (*at && setting_next(&at, &s))
+		while (*at && setting_next(&at, &s)) {
+			any |= s.sysctl;
 			if (s.sysctl)
-				fprintf(out, "%s = %s\n", s.name, s.value);
+				fprintf(out, "# %s\n%s = %s\n", f->id, s.name, s.value);
 			else
 				fprintf(out, "# not in here, as it is no sysctl: %s = %s\n", s.name,
 					s.value);
+		}
+		if (any)
+			render_setup_undo(f, out);
 	}
 	return ferror(out) ? -EIO : 0;
 }
@@ -220,7 +246,8 @@ int render_performance_profile(const struct view *v, FILE *out)
 	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096], keep[4096];
 
 	render_setup_head(v, "for: oc apply -f FILE", out);
-	fputs("# Read it first: nodeSelector below selects every worker, and the CPU numbers are "
+	fputs("# To undo: oc delete -f FILE. The workers boot again, as with it.\n"
+	      "# Read it first: nodeSelector below selects every worker, and the CPU numbers are "
 	      "those of this\n# machine. Give workers of this kind a label of their own, and "
 	      "select that.\n"
 	      "# isolcpus=, nohz_full=, rcu_nocbs= and the affinity of interrupts and kernel "

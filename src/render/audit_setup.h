@@ -43,6 +43,9 @@ int render_ansible(const struct view *v, FILE *out);
 int render_tuned_conf(const struct view *v, FILE *out);
 int render_tuned_script(const struct view *v, FILE *out); /* script.sh of that profile */
 
+/* A line of comment: the command that undoes a fix, "not known" where that cannot be written. */
+void render_setup_undo(const struct finding *f, FILE *out);
+
 /* Two lines of comment: for which machine and CPUs it is, and its purpose. */
 void render_setup_head(const struct view *v, const char *what, FILE *out);
 
@@ -57,5 +60,8 @@ enum setup_of {
 /* Comments that name boot parameters in force that stand in the way, and the findings whose fixes
  * are not in this form, with the reason. */
 void render_setup_rest(const struct view *v, enum setup_of of, FILE *out);
+
+/* In place of fixes: that none is left to do, or that the form can hold none of them. */
+const char *render_setup_none(const struct view *v, enum setup_of of);
 
 #endif

@@ -8,8 +8,11 @@
 #include "render/audit_setup.h"
 
 #define SYSFS "/sys/"
+/* Takes one word, and reads as a list of all: tuned would write that back, which fails. Of two
+ * words it would keep the last. */
+#define FEATURES "/sys/kernel/debug/sched/features"
 
-/* tuned's plugin for files takes those of sysfs only. */
+/* tuned's plugin for files takes those of sysfs only, and puts back what it has read. */
 static bool tuned_sets(const struct finding *f)
 {
 	const char *at = f->fix;
@@ -18,7 +21,8 @@ static bool tuned_sets(const struct finding *f)
 	if (finding_form(f) != FIX_SETTINGS)
 		return false;
 	while (*at && setting_next(&at, &s))
-		if (!s.sysctl && strncmp(s.name, SYSFS, strlen(SYSFS)))
+		if (!s.sysctl &&
+		    (strncmp(s.name, SYSFS, strlen(SYSFS)) || !strcmp(s.name, FEATURES)))
 			return false;
 	return true;
 }
@@ -72,9 +76,12 @@ int render_tuned_conf(const struct view *v, FILE *out)
 	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096];
 
 	render_setup_head(v, "for /etc/tuned/NAME, or where this tuned has its own profiles", out);
+	fputs("# To undo: tuned-adm profile, with the one before. tuned puts back what was there; "
+	      "boot parameters\n# go with the next boot.\n",
+	      out);
 	render_setup_rest(v, SETUP_TUNED, out);
 	fprintf(out,
-		"[main]\nsummary=Quiet CPUs, by culprit audit\n\n[variables]\n"
+		"[main]\nsummary=Quiet CPUs, by culprit\n\n[variables]\n"
 		"isolated_cores=%s\n",
 		cpus_format(&v->run.cpus, cpus, sizeof(cpus)));
 	if (any_of(v, numbered))
@@ -93,8 +100,8 @@ int render_tuned_conf(const struct view *v, FILE *out)
 
 static void write_lines(const struct view *v, bool undo, FILE *out)
 {
-	for (uint32_t i = 0; i < v->findings.count; i++) {
-		const struct finding *f = &v->findings.row[i];
+	for (uint32_t i = 0, n = v->findings.count; i < n; i++) {
+		const struct finding *f = &v->findings.row[undo ? n - 1 - i : i];
 
 		if (!scripted(f))
 			continue;

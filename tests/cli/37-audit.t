@@ -477,7 +477,7 @@ else:
         profile, script, (play,), cluster, words = setup_forms(root)
         is_([sorted(profile), words, play["tasks"]],
             [["main", "variables"], "",
-             [{"name": "nothing is left to do", "ansible.builtin.meta": "noop"}]],
+             [{"name": "nothing of it can be held here", "ansible.builtin.meta": "noop"}]],
             "where nothing is to be done, no form does anything")
         is_([cluster["spec"]["cpu"], cluster["spec"]["globallyDisableIrqLoadBalancing"]],
             [{"isolated": "3", "reserved": "0-2", "balanceIsolated": False}, True],

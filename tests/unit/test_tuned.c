@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The result of a tuning, as a page, and as what keeps it over boots; names of any bytes. */
+/* The result of a tuning, as a page; names of any bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,6 @@
 #include <string.h>
 
 #include "../world/world.h"
-#include "audit/kept.h"
-#include "render/audit_setup.h"
 #include "render/tuned.h"
 
 static struct view view;
@@ -144,50 +142,6 @@ static void as_json(void **state)
 	has("{\"kind\": \"thread\", \"tid\": 812, \"comm\": \"<a>|\\\\x1b[1m`b\", ");
 }
 
-static void as_setup(void **state)
-{
-	struct findings audit = {0};
-	struct finding *boot = findings_add(&audit, "isolated", FINDING_FAIL);
-	FILE *f;
-
-	(void)state;
-	boot->fix = strdup("isolcpus=3");
-	boot->fix_kind = FIX_BOOT;
-	assert_int_equal(kept_findings(&view.findings, &t, &audit), 0);
-	findings_free(&audit);
-	assert_int_equal(view.findings.count, 4);
-	assert_string_equal(view.findings.row[0].fix, "sysctl -w vm.stat_interval=120");
-	assert_string_equal(view.findings.row[0].undo, "sysctl -w vm.stat_interval=1");
-	assert_string_equal(view.findings.row[1].fix, "echo c > /sys/kernel/mm/x");
-	assert_string_equal(view.findings.row[1].undo, "echo 'a b' > /sys/kernel/mm/x");
-	assert_string_equal(view.findings.row[2].fix, "taskset -pc 0-2 812");
-	f = open_memstream(&out, &len);
-	assert_int_equal(render_sysctl(&view, f), 0);
-	fclose(f);
-	has("\nvm.stat_interval = 120\n");
-	has("# not in here, as numbers differ from boot to boot: K34\n");
-	has("# not in here, as it is no sysctl: /sys/kernel/mm/x = c\n");
-	free(out);
-	f = open_memstream(&out, &len);
-	assert_int_equal(render_service(&view, f), 0);
-	fclose(f);
-	has("\nExecStart=-/bin/sh -c \"sysctl -w vm.stat_interval=120\"\n");
-	has("\nExecStart=-/bin/sh -c \"echo c > /sys/kernel/mm/x\"\n");
-	has("# not in here, as numbers differ from boot to boot: K34\n");
-	assert_null(strstr(out, "taskset"));
-	free(out);
-	f = open_memstream(&out, &len);
-	assert_int_equal(render_performance_profile(&view, f), 0);
-	fclose(f);
-	has("kind: PerformanceProfile\n");
-	has("# not in here, as this object has no field for it: ");
-	free(out);
-	f = open_memstream(&out, &len);
-	assert_int_equal(render_kernel_words(&view, f), 0);
-	fclose(f);
-	assert_string_equal(out, "isolcpus=3\n");
-}
-
 /* Hiccups that were not read count, and no goal is met with them. */
 static void lost_hiccups(void **state)
 {
@@ -300,53 +254,12 @@ static void order_of_windows(void **state)
 	hasnt("in turn");
 }
 
-/* Hostile names and values are quoted; what no line holds is named in a comment. */
-static void as_setup_quoted(void **state)
-{
-	static const struct {
-		const char *path, *old, *new, *fix, *undo;
-	} rows[] = {
-		{"/sys/a b/$(x)", "it's", "1", "echo 1 > '/sys/a b/$(x)'",
-		 "echo 'it'\\''s' > '/sys/a b/$(x)'"},
-		{"/proc/sys/kernel/sched_rt_runtime_us", "950000", "-1",
-		 "sysctl -w kernel.sched_rt_runtime_us=-1",
-		 "sysctl -w kernel.sched_rt_runtime_us=950000"},
-		{"/sys/y", "", "-n", NULL, "echo '' > /sys/y"},
-		{"/sys/y", "a\\c", "a\nb", NULL, NULL},
-	};
-	struct findings none = {0};
-	FILE *f = open_memstream(&out, &len);
-
-	(void)state;
-	knobs_free(&t.step[1].knobs);
-	knobs_free(&t.step[0].knobs);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		add_file(&t.step[0], rows[i].path, rows[i].old, rows[i].new);
-	assert_int_equal(kept_findings(&view.findings, &t, &none), 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct finding *x = &view.findings.row[i];
-
-		assert_int_equal(x->fix_kind, rows[i].fix ? FIX_COMMAND : FIX_WORDS);
-		if (rows[i].fix)
-			assert_string_equal(x->fix, rows[i].fix);
-		if (rows[i].undo)
-			assert_string_equal(x->undo, rows[i].undo);
-		else
-			assert_null(x->undo);
-	}
-	assert_int_equal(render_tuned_conf(&view, f), 0);
-	fclose(f);
-	has("# not in here, as it takes a person: K01\n");
-}
-
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
-	const struct CMUnitTest tests[] = {TEST(as_text),         TEST(as_markup),
-					   TEST(as_json),         TEST(as_setup),
-					   TEST(as_setup_quoted), TEST(lost_hiccups),
-					   TEST(no_last_look),    TEST(nothing_changed),
-					   TEST(put_back),        TEST(order_of_windows)};
+	const struct CMUnitTest tests[] = {
+		TEST(as_text),      TEST(as_markup),       TEST(as_json),  TEST(lost_hiccups),
+		TEST(no_last_look), TEST(nothing_changed), TEST(put_back), TEST(order_of_windows)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
