@@ -172,7 +172,7 @@ static bool run(struct actions *a, const struct view *v, const struct trigger_hi
 		const char *file)
 {
 	uint64_t wall = clock_ns(CLOCK_REALTIME) - (now_ns() - hit->start_ns);
-	char text[RUNNER_TEXT], said[LIMITS_HIT], iso[ISO_TIME];
+	char text[RUNNER_TEXT], said[LIMITS_HIT], shown[ESCAPE_CHAR * LIMITS_HIT], iso[ISO_TIME];
 	const char *cause = NULL;
 	size_t len = 0;
 
@@ -181,10 +181,12 @@ static bool run(struct actions *a, const struct view *v, const struct trigger_hi
 				? v->cpu[hit->lane].sources.row[hit->source]->cause
 				: NULL;
 	put(text, &len, "CULPRIT_TRIGGER=%s", hit->trigger->text);
-	put(text, &len, "CULPRIT_TEXT=%s", limits_describe(v, hit, said));
+	limits_describe(v, hit, said);
+	put(text, &len, "CULPRIT_TEXT=%s", escape_text(said, SIZE_MAX, shown, sizeof(shown)));
 	put(text, &len, "CULPRIT_TIME=%s", format_iso_time(wall, iso));
 	put(text, &len, "CULPRIT_FILE=%s", file ? file : "");
-	put(text, &len, "CULPRIT_WHO=%s", hit->who);
+	escape_text(hit->who, SIZE_MAX, shown, sizeof(shown));
+	put(text, &len, "CULPRIT_WHO=%s", shown);
 	put(text, &len, "CULPRIT_CAUSE=%s", cause ? cause : "");
 	if (hit->spot.cpu != SPOT_UNKNOWN)
 		put(text, &len, "CULPRIT_CPU=%u", hit->spot.cpu);

@@ -92,16 +92,17 @@ static const char *lane_name(const struct view *v, uint32_t i, char buf[LANE_NAM
 const char *limits_describe(const struct view *v, const struct trigger_hit *hit,
 			    char buf[LIMITS_HIT])
 {
-	char name[4 * LANE_NAME], at[32], took[32];
+	char name[4 * LANE_NAME], lane[LANE_NAME], at[32], took[32];
 
 	format_ns(hit->start_ns - v->run.started_ns, at, sizeof(at));
 	if (hit->lane >= v->ncpus) {
 		snprintf(buf, LIMITS_HIT, "+%s: %s", at, hit->trigger->text);
 		return buf;
 	}
-	/* say() escapes what it prints */
+	/* say() escapes what it prints. No sentence begins as a thread wants it to, with "-" say.
+	 */
 	if (view_threads(v))
-		view_lane(v, hit->lane, name);
+		snprintf(name, sizeof(name), "thread %s", view_lane(v, hit->lane, lane));
 	else
 		snprintf(name, sizeof(name), "CPU %u", v->cpu[hit->lane].number);
 	snprintf(buf, LIMITS_HIT, "%s at +%s: %s: %s%s%s%s", name, at, hit->trigger->text,

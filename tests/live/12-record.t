@@ -276,6 +276,34 @@ hangs = [pid for pid, comm in lib.marked() if comm == "sleep"]
 ok("still runs" in r.err and len(hangs) == 1, "what hangs is left behind, and it is said", r, hangs)
 for pid in hangs:
     os.kill(pid, signal.SIGKILL)
+# A thread has any name: the command gets it on one line, escaped, and nothing begins with it.
+NAMED = """
+import ctypes, os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+ctypes.CDLL(None).prctl(15, b"-e\\n\\x1b[3$(id)`", 0, 0, 0)
+while True:
+    begin = time.monotonic()
+    while time.monotonic() - begin < 0.02: pass
+    time.sleep(0.01)
+"""
+named = lib.spawn("-c", NAMED, str(cpu), path=sys.executable)
+SHOWN = r"thread -e\x0a\x1b[3$(id)`"
+for args, starts, ends in (
+        (("record", "-c", str(cpu), "--when", 'hiccup>10us by "-e*"'), "CPU ", SHOWN),
+        (("watch", "-p", str(named.pid), "--when", "hiccup>10us"), SHOWN + " [", "")):
+    where = ("-r", at("named.rec")) if args[0] == "watch" else (at("named.rec"), )
+    r = culprit(*args, "-d", "60s", "-q", "--last", "100ms", "--after", "1ms", "--then", "stop",
+                "--then", f"exec:env -0 >{told}.new; mv {told}.new {told}.{args[0]}", *where)
+    if not ok(r.rc == 2, f"{args[0]}: a thread with a hostile name pulls a trigger", r):
+        continue
+    lib.await_gone(lambda: not os.path.exists(f"{told}.{args[0]}"))
+    env = [v for v in lib.read(f"{told}.{args[0]}").split("\0") if v.startswith("CULPRIT_T")]
+    text = [v.partition("=")[2] for v in env if v.startswith("CULPRIT_TEXT=")][:1] or [""]
+    ok(text[0].startswith(starts) and text[0].endswith(ends) and SHOWN in text[0]
+       and not any("\n" in v or "\x1b" in v for v in env), f"{args[0]}: and the command is told so",
+       env)
+named.kill()
+named.wait()
 folder = at("signalled")
 os.mkdir(folder)
 with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "5s", "--after", "100ms",
