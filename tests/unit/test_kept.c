@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a tuning has kept, in each of the forms that keep it over boots; names of any bytes. */
+/* The forms that keep what tune has kept over boots, word for word; names of any bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
