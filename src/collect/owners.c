@@ -234,14 +234,17 @@ static const char *describe(struct owners *o, const char *path)
 {
 	char text[PATH_MAX + 3 * OWNER_NAME], name[OWNER_NAME];
 	struct owner who;
+	bool ask;
 	int len = snprintf(text, PATH_MAX, "%s", path);
 
 	if (len >= PATH_MAX || strchr(path, '\n'))
 		return NULL;
 	owner_read(&who, path);
-	if (who.pod_uid[0] && pod_name(o, &who, name))
+	/* These files are root's: no user's container is in them, whatever it is called. */
+	ask = !who.users || !who.user;
+	if (ask && who.pod_uid[0] && pod_name(o, &who, name))
 		len += snprintf(text + len, sizeof(text) - len, "\npod=%s", name);
-	if (who.container[0] && !who.container_name[0] && container_name(o, &who, name))
+	if (ask && who.container[0] && !who.container_name[0] && container_name(o, &who, name))
 		len += snprintf(text + len, sizeof(text) - len, "\ncontainer=%s", name);
 	return texts_keep(o->texts, text, len);
 }

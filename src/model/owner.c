@@ -83,8 +83,16 @@ static struct part unescaped(struct part p, char *buf, size_t room)
 	return (struct part){buf, n};
 }
 
+/* True below the group of a user's own manager, where the user makes groups of any name. */
+static bool in_manager(const struct owner *o)
+{
+	return o->users || (o->user_known && !o->container[0] && !o->machine[0] && !o->pod_uid[0] &&
+			    (o->of_user || !strncmp(o->unit, "user@", 5)));
+}
+
 static void contained(struct owner *o, const char *runtime, struct part id)
 {
+	o->users = in_manager(o);
 	o->runtime = runtime;
 	copy(o->container, sizeof(o->container), id);
 	/* Folders outside of it belong to the runtime, or to a container around it. */
@@ -146,7 +154,8 @@ static bool take_pod(struct owner *o, struct part p, bool in_kubepods)
 	}
 	if (uid.len != 36 && !all_hex(uid, 32))
 		return false;
-	*o = (struct owner){0};
+	*o = in_manager(o) ? (struct owner){.users = true, .user_known = true, .user = o->user}
+			   : (struct owner){0};
 	copy(o->pod_uid, sizeof(o->pod_uid), uid);
 	for (char *c = o->pod_uid; *c; c++)
 		*c = *c == '_' ? '-' : *c;
@@ -182,6 +191,7 @@ static bool take_machine(struct owner *o, struct part p, struct part above)
 	} else {
 		return false;
 	}
+	o->users = in_manager(o);
 	copy(o->machine, sizeof(o->machine), name);
 	o->unit[0] = 0;
 	return true;
@@ -194,6 +204,8 @@ static bool take_session(struct owner *o, struct part p)
 	struct part unit = p;
 	char *end;
 
+	if (in_manager(o))
+		return false;
 	if (cut_begin(&p, "user-") && cut_end(&p, ".slice")) {
 		copy(o->unit, sizeof(o->unit), unit);
 		copy(number, sizeof(number), p);
@@ -299,8 +311,11 @@ const char *owner_by_name(enum owner_by by)
 const char *owner_part(const struct owner *o, enum owner_by by, char buf[OWNER_PART])
 {
 	const char *name;
+	char of[24] = "";
 	int len;
 
+	if (o->users)
+		snprintf(of, sizeof(of), " of user %u", o->user);
 	switch (by) {
 	case BY_UNIT:
 		if (!o->unit[0])
@@ -316,14 +331,17 @@ const char *owner_part(const struct owner *o, enum owner_by by, char buf[OWNER_P
 		name = o->container_name[0] ? o->container_name : o->container;
 		len = o->container_name[0] ? OWNER_NAME : SHORT_ID;
 		if (o->pod_uid[0] && *name)
-			snprintf(buf, OWNER_PART, "%.*s in %s", len, name, owner_key(o));
+			snprintf(buf, OWNER_PART, "%.*s in %s%s", len, name, owner_key(o), of);
 		else
-			snprintf(buf, OWNER_PART, "%.*s", len, name);
+			snprintf(buf, OWNER_PART, "%.*s%s", len, name, *name ? of : "");
 		return buf;
 	case BY_POD:
-		return o->pod[0] ? o->pod : o->pod_uid;
+		name = o->pod[0] ? o->pod : o->pod_uid;
+		snprintf(buf, OWNER_PART, "%s%s", name, *name ? of : "");
+		return buf;
 	case BY_MACHINE:
-		return o->machine;
+		snprintf(buf, OWNER_PART, "%s%s", o->machine, o->machine[0] ? of : "");
+		return buf;
 	case BY_THREAD:
 	case BY_COMM:
 		break;
@@ -352,7 +370,7 @@ const char *owner_key(const struct owner *o)
 
 char *owner_text(const struct owner *o, char buf[OWNER_TEXT])
 {
-	char container[OWNER_NAME + 16] = "", unit[OWNER_NAME + 8] = "";
+	char container[OWNER_NAME + 16] = "", unit[OWNER_NAME + 8] = "", of[24] = "";
 
 	if (o->container_name[0])
 		snprintf(container, sizeof(container), "container %s", o->container_name);
@@ -361,22 +379,24 @@ char *owner_text(const struct owner *o, char buf[OWNER_TEXT])
 	/* a unit inside of a container or a machine */
 	if (o->unit[0])
 		snprintf(unit, sizeof(unit), " · %s", o->unit);
+	if (o->users || (owner_kind(o) == OWNER_UNIT && o->of_user))
+		snprintf(of, sizeof(of), " of user %u", o->user);
 	switch (owner_kind(o)) {
 	case OWNER_POD:
-		snprintf(buf, OWNER_TEXT, "pod %s%s%s", owner_key(o), container[0] ? " · " : "",
-			 container);
+		snprintf(buf, OWNER_TEXT, "pod %s%s%s%s", owner_key(o), container[0] ? " · " : "",
+			 container, of);
 		break;
 	case OWNER_CONTAINER:
-		snprintf(buf, OWNER_TEXT, "%s%s", container, unit);
+		snprintf(buf, OWNER_TEXT, "%s%s%s", container, unit, of);
 		break;
 	case OWNER_MACHINE:
-		snprintf(buf, OWNER_TEXT, "machine %s%s", o->machine, unit);
+		snprintf(buf, OWNER_TEXT, "machine %s%s%s", o->machine, unit, of);
 		break;
 	case OWNER_SESSION:
 		snprintf(buf, OWNER_TEXT, "session %s of user %u", o->session, o->user);
 		break;
 	default:
-		snprintf(buf, OWNER_TEXT, "%s", o->unit);
+		snprintf(buf, OWNER_TEXT, "%s%s", o->unit, of);
 	}
 	return buf;
 }

@@ -14,7 +14,8 @@
  *
  * The names of containers and pods stand in files of the runtime: who reads the path asks them
  * (collect/owners.h), and puts what they say behind it. Anybody who may make a control group can
- * give it any of these names: an owner is what the path says.
+ * give it any of these names: an owner is what the path says. Of what is made below a user's own
+ * manager the words say whose it is. Within a container's group the container's root makes groups.
  */
 #ifndef CULPRIT_OWNER_H
 #define CULPRIT_OWNER_H
@@ -37,6 +38,7 @@ struct owner {
 	char pod[OWNER_NAME];     /* "namespace/name" */
 	char machine[OWNER_NAME]; /* a virtual machine, or what systemd calls one */
 	char session[16];         /* session of logind */
+	bool users;               /* made below a user's own manager, as that user called it */
 	bool user_known;
 	uint32_t user; /* uid of the user in whose slice it is */
 };

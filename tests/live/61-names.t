@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 import lib
-from lib import cpu_of, done, not_judged, ok, sources, total
+from lib import cpu_of, done, is_, not_judged, ok, sources, total
 
 CHILD = """
 import ctypes, os, sys, time
@@ -156,6 +156,9 @@ cpu = lib.pick_target()
 root = groups()
 ID = "0123456789abcdef" * 4
 UNIT, CONTAINER = f"culprit-test-{os.getpid()}.service", f"docker-{ID}.scope"
+# The kernel lets a group have any name but with a newline; what systemd writes for one comes back.
+LIAR = "machine-qemu\\x2d1\\x2d\\x0aevil\\x1b[2J\x1b[31m.scope"
+FORMATS = ("markdown", "html", "folded", "openmetrics", "prometheus", "csv", "jsonl")
 if root:
     os.makedirs(f"{root}/{UNIT}", exist_ok=True)
 with tempfile.TemporaryDirectory() as temp:
@@ -166,10 +169,12 @@ with tempfile.TemporaryDirectory() as temp:
         if root:
             owned("of-a-unit", f"{root}/{UNIT}")
             owned("of-a-box", f"{root}/{CONTAINER}")
+            owned("of-a-liar", f"{root}/{LIAR}")
         over = run.proc.poll() is not None
     result = run.result
     text = lib.culprit("report", recording, "--top", "1000").out
     metrics = lib.culprit("report", recording, "-f", "openmetrics").out
+    formats = {f: lib.culprit("report", recording, "-f", f).out for f in FORMATS}
 if child.returncode or result.rc:
     raise RuntimeError(f"{child} {result}")
 report = json.loads(result.out)
@@ -224,6 +229,14 @@ for comm, kind, said, path in (("of-a-unit", "unit", UNIT, UNIT),
        f"{comm}: the text says it, too", text[:3000])
     ok(re.search(rf"by {comm} \[\d+\] · {re.escape(said)}, on cpu \d+: ", " ".join(text.split())),
        f"{comm}: and of who woke it", text[:3000])
+if root:
+    liar = [r["owner"] for r in sources(report, cpu, kind="thread", name="of-a-liar")]
+    shown = r"machine \x0aevil\x1b[2J\x1b[31m"
+    ok(liar and {o["text"] for o in liar} == {shown} and f"in {shown}\n" in text,
+       "the hostile name of a group is escaped", liar)
+    formats.update(text=text, json=result.out)
+    is_([f for f, out in formats.items() if "\x1b" in out or "\nevil" in out], [],
+        "in every format")
 COUNT = 1000 if os.environ.get("LONG") else 100
 NAME = f"{COUNT} control groups that live for milliseconds: whose each thread was"
 if not root:

@@ -11,6 +11,7 @@
 
 #define ID   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define UID  "1b2c3d4e-0a1b-4c5d-8e9f-001122334455"
+#define USER "/user.slice/user-1000.slice/user@1000.service"
 #define UID_ "1b2c3d4e_0a1b_4c5d_8e9f_001122334455"
 
 static const struct {
@@ -22,7 +23,7 @@ static const struct {
 	 "getty@tty1.service"},
 	{"/user.slice/user-1000.slice/session-3.scope", "session 3 of user 1000", "3"},
 	{"/user.slice/user-1000.slice/user@1000.service/app.slice/app-firefox-12.scope",
-	 "app-firefox-12.scope", "app-firefox-12.scope"},
+	 "app-firefox-12.scope of user 1000", "app-firefox-12.scope"},
 	{"/user.slice/user-1000.slice", "user-1000.slice", "user-1000.slice"},
 	{"/init.scope", "init.scope", "init.scope"},
 	{"/system.slice", "system.slice", "system.slice"},
@@ -31,9 +32,9 @@ static const struct {
 	{"/batch.slice/batch-night.slice/backup.scope", "backup.scope", "backup.scope"},
 	{"/batch.slice/batch-night.slice", "batch-night.slice", "batch-night.slice"},
 	{"/user.slice/user-1000.slice/user@1000.service/session.slice/pipewire.service",
-	 "pipewire.service", "pipewire.service"},
+	 "pipewire.service of user 1000", "pipewire.service"},
 	{"/user.slice/user-1000.slice/user@1000.service/app.slice/app-a.slice/run-rf00.scope",
-	 "run-rf00.scope", "run-rf00.scope"},
+	 "run-rf00.scope of user 1000", "run-rf00.scope"},
 	{"/user.slice/user-1000.slice/user@1000.service", "user@1000.service", "user@1000.service"},
 	{"/user.slice/user-1000.slice/session-c2.scope", "session c2 of user 1000", "c2"},
 	{"/", "", ""},
@@ -84,7 +85,21 @@ static const struct {
 	/* Podman, also of a user */
 	{"/machine.slice/libpod-" ID ".scope/container", "container 0123456789ab", ID, "podman"},
 	{"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope",
-	 "container 0123456789ab", ID, "podman"},
+	 "container 0123456789ab of user 1000", ID, "podman"},
+	/* a name that a user gives a group cannot pose as another's */
+	{USER "/docker-" ID ".scope", "container 0123456789ab of user 1000", ID, "docker"},
+	{USER "/app.slice/kubepods-pod" UID_ ".slice/crio-" ID ".scope",
+	 "pod " UID " · container 0123456789ab of user 1000", UID, "cri-o"},
+	{USER "/machine-qemu\\x2d3\\x2dweb.scope", "machine web of user 1000", "web", "qemu"},
+	{USER "/nginx.service", "nginx.service of user 1000", "nginx.service"},
+	{USER "/user-0.slice", "user-0.slice of user 1000", "user-0.slice"},
+	{USER "/user-0.slice/user@0.service/docker-" ID ".scope",
+	 "container 0123456789ab of user 1000", ID, "docker"},
+	{USER "/docker-" ID ".scope/user-0.slice/session-1.scope",
+	 "container 0123456789ab · session-1.scope of user 1000", ID, "docker"},
+	/* within a container the users are not this machine's */
+	{"/docker/" ID "/user.slice/user-7.slice/user@7.service/a.service",
+	 "container 0123456789ab · a.service", ID, "docker"},
 	{"/machine.slice/libpod-conmon-" ID ".scope", "libpod-conmon-" ID ".scope",
 	 "libpod-conmon-" ID ".scope"},
 	{"/system.slice/nerdctl-" ID ".scope", "container 0123456789ab", ID, "containerd"},
@@ -141,6 +156,10 @@ static void test_parts(void **state)
 		{"/user.slice/user-7.slice/user@7.service", "user@7.service", "", "", ""},
 		{"/user.slice/user-7.slice/user@7.service/init.scope", "init.scope of user 7", "",
 		 "", ""},
+		{"/user.slice/user-7.slice/user@7.service/docker-" ID ".scope", "",
+		 "0123456789ab of user 7", "", ""},
+		{"/user.slice/user-7.slice/user@7.service/machine-web.scope", "", "", "",
+		 "web of user 7"},
 		{"/user.slice/user-7.slice/user@7.service/app.slice/dbus.service",
 		 "dbus.service of user 7", "", "", ""},
 		{"/docker/" ID "/system.slice/cron.service\ncontainer=web", "cron.service in web",

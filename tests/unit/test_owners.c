@@ -98,6 +98,7 @@ static void test_names(void **state)
 	uint32_t podman = group("/machine.slice/libpod-" ID("d") ".scope/container");
 	uint32_t other = group("/machine.slice/libpod-" ID("e") ".scope");
 	uint32_t vfs = group("/libpod_parent/libpod-" ID("1"));
+	uint32_t posing = group("/user.slice/user-7.slice/user@7.service/docker-" ID("a") ".scope");
 	uint32_t unknown = group("/docker/" ID("f"));
 	struct hierarchy h;
 	struct owners *o;
@@ -125,6 +126,7 @@ static void test_names(void **state)
 	assert_non_null(o);
 	called(o, unit, "nginx.service");
 	called(o, docker, "container web");
+	called(o, posing, "container a123456789ab of user 7");
 	called(o, pod, "pod shop/api-7f9 · container app");
 	called(o, crio, "pod shop/api-7f9 · container side");
 	called(o, podman, "container db");
