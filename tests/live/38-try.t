@@ -5,6 +5,7 @@ ends a try, what it had changed is as it was within a second, to the byte. LONG=
 environment: --apply, and kills at any moment, too."""
 import json
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -119,6 +120,11 @@ def guardian(pid):
     return next(p for p in children(pid) if lib.read(f"/proc/{p}/comm") == "culprit-guard")
 
 
+def no_guardian():
+    wait_for(lambda: not any(lib.read(f"/proc/{p}/comm") == "culprit-guard"
+                             for p in os.listdir("/proc") if p.isdigit()))
+
+
 def settings():
     return open(KNOB, "rb").read(), os.sched_getaffinity(noise.pid)
 
@@ -178,13 +184,65 @@ try:
             if not is_soon(is_back):
                 late.append(delay)
             lib.finish(proc)
-            wait_for(lambda: not any(lib.read(f"/proc/{p}/comm") == "culprit-guard"
-                                     for p in os.listdir("/proc") if p.isdigit()))
+            no_guardian()
             r = culprit("try", "--undo", *AT)  # a journal may be there with no guardian yet
             back.append(r.rc == 0 and is_back())
             left += os.listdir(place)
         ok(not late and all(back) and not left, f"{command[0]} is killed at any moment: it is back",
            late, back, left)
+
+    # Between two fixes that it would keep: the first is in force, and in the journal.
+    other = noisy()
+    two = (noise, other)
+    BOTH = ("tune", *(f"K34:{p.pid}" for p in two), "-d", "2s", "-q", *AT)
+
+    def moved():
+        return [os.sched_getaffinity(p.pid) != {cpu} for p in two]
+
+    def is_between(proc):
+        return sum(moved()) == 1 and not children(proc.pid) and knobs_kept() == 1
+
+    def knobs_kept():
+        return len(re.findall(r"^knob thread 1 ", lib.read(os.path.join(STATE, "try.journal")),
+                              re.M))
+
+    try:
+        proc = lib.spawn(*BOTH, "--look", "3s")
+        wait_for(lambda: is_between(proc) or proc.poll() is not None)
+        proc.send_signal(signal.SIGSTOP)
+        there = proc.poll() is None and is_between(proc)
+        proc.kill()
+        r = lib.finish(proc)
+        if not there:
+            lib.not_judged("tune is killed between two fixes", f"none was kept, or two: {r}")
+        else:
+            ok(r.rc == -9 and sum(moved()) == 1 and knobs_kept() == 1,
+               "tune is killed between two fixes: what was kept is in force, and in the journal",
+               moved())
+        r = culprit("tune", "--undo", *AT)
+        ok(r.rc == 0 and (not there or r.out == "put back: 1 setting\n" + CHILDREN)
+           and not any(moved()) and is_back() and os.listdir(place) == [],
+           "and --undo puts it back, to the byte", r, moved(), os.listdir(place))
+        late, back, left, kept = [], [], [], []
+        for delay in range(20) if os.environ.get("LONG") else ():  # through two fixes that help
+            proc = lib.spawn(*BOTH, "--look", "300ms")
+            time.sleep(delay)
+            proc.kill()
+            lib.finish(proc)
+            if not is_soon(lambda: sum(moved()) == knobs_kept()):
+                late.append(delay)
+            no_guardian()
+            kept.append(sum(moved()))
+            r = culprit("tune", "--undo", *AT)
+            back.append(r.rc == 0 and not any(moved()) and is_back())
+            left += os.listdir(place)
+        if kept:
+            lib.diag("kept when it was killed, after 0, 1, 2 ... seconds:", kept)
+            ok(not late and all(back) and not left, "tune is killed at any moment: what it has "
+               "kept is in force, no more, and --undo puts it back", late, back, left)
+    finally:
+        os.killpg(other.pid, signal.SIGKILL)
+        other.communicate()
 
     for command in (("try", FIX, "-d", "4s"), ("tune", "--look", "1s", "-d", "4s", "-n", "1")):
         r = lib.interrupted_early(*command, "-q", *AT)
