@@ -135,7 +135,9 @@ int journal_write(const char *dir, const char *boot, const struct knobs *k)
 
 	snprintf(path, sizeof(path), FILE_OF, dir);
 	snprintf(temp, sizeof(temp), FILE_OF ".new", dir);
-	unlink(temp); /* left by a killed try: the directory is locked */
+	/* left by a killed try: the directory is locked */
+	if (unlink(temp) && errno != ENOENT)
+		return complain("cannot write %s: %s", temp, strerror(errno));
 	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		f = fdopen(fd, "w");
@@ -153,7 +155,11 @@ int journal_write(const char *dir, const char *boot, const struct knobs *k)
 	bad |= fclose(f) != 0;
 	if (!bad)
 		bad = rename(temp, path) || sync_dir(dir);
-	return bad ? complain("cannot write %s: %s", path, strerror(errno)) : 0;
+	if (!bad)
+		return 0;
+	complain("cannot write %s: %s", path, strerror(errno));
+	unlink(temp); /* a full disk has room for a name */
+	return -1;
 }
 
 int journal_remove(const char *dir)

@@ -5,6 +5,7 @@ of a journal that an earlier try has left. Nothing of the machine is changed."""
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 
 import lib
@@ -133,7 +134,50 @@ refused("and a try with it", "K01", *ON, says="is damaged")
 leave(BOOT, OTHERS)
 os.chmod(JOURNAL, 0o666)
 refused("a journal that others can write", "--undo", says="somebody else")
+
+# A stranger has put it there: it says that the setting was 7, and 1 what a try made of it.
+os.rename(JOURNAL, place + ".journal")
+with open(place + ".journal", "w", encoding="ascii") as f:
+    f.write(f"culprit try 1\nboot {BOOT}\nknob file 0 ={STATS} =7 ={before} ={before}\nend\n")
+os.chmod(place + ".journal", 0o600)
+os.symlink(place + ".journal", JOURNAL)
+refused("a journal that is a link", "--undo", says="symbolic links")
 os.unlink(JOURNAL)
+os.mkfifo(JOURNAL, 0o600)
+refused("one that is a pipe", "--undo", says="is damaged")
+os.unlink(JOURNAL)
+os.rename(place + ".journal", JOURNAL)
+os.chown(JOURNAL, 65534, 65534)
+refused("one of another user", "--undo", says="somebody else")
+os.chown(JOURNAL, 0, 0)
+for what, owner, mode in (("of another user", 65534, 0o700), ("that a group may write", 0, 0o770)):
+    os.chown(STATE, owner, owner)
+    os.chmod(STATE, mode)
+    refused("a directory " + what, "--undo", says="somebody else")
+os.chown(STATE, 0, 0)
+os.chmod(STATE, 0o700)
+os.rename(STATE, place + ".state")
+os.symlink(place + ".state", STATE)
+refused("a link to it", "--undo", says="cannot open")
+refused("and a try with it", "K01", *ON, says="cannot open")
+os.unlink(STATE)
+os.rename(place + ".state", STATE)
+is_(lib.read(STATS), before, "and nothing is written to")
+os.unlink(JOURNAL)
+
+# Without a journal on the disk nothing is changed.
+if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,mode=700", "none", STATE],
+                  check=False).returncode:
+    lib.skip("a disk that is full", "no tmpfs can be mounted here")
+else:
+    with open(os.path.join(STATE, "fill"), "wb") as f:
+        f.write(bytes(4096))
+    refused("a disk that is full", "K01", "-q", *ON, says="No space left")
+    is_(os.listdir(STATE), ["fill"], "and nothing is left there")
+    subprocess.run(["mount", "-o", "remount,ro", STATE], check=True)
+    refused("one that cannot be written", "K01", "-q", *ON, says="Read-only file system")
+    subprocess.run(["umount", STATE], check=True)
+    is_(lib.read(STATS), before, "the setting is as it was")
 attempt("--undo")
 is_((lib.read(STATS), os.listdir(place)), (before, []), "all is as it was")
 os.rmdir(place)
