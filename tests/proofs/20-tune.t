@@ -76,9 +76,21 @@ gained = {n: lost["noisy"] - lost[n] for n in ("tuned", "by_hand")}
 ok(gained["by_hand"] > 0 and lost["tuned"] < 1.05 * lost["by_hand"]
    and gained["tuned"] > 0.95 * gained["by_hand"],
    "what is lost, and what is gained, is then within 5 % of that", lost, gained)
+
+
 # Threads come and go; of what is there both times nothing may differ.
-before, after = told["before"], told["after"]
-changed = {k: (before.get(k), after.get(k)) for k in before.keys() | after.keys()
-           if before.get(k) != after.get(k) and not (k.isdigit() and (k in before) != (k in after))}
-is_((told["undo"][0], changed), (0, {}), f"--undo puts all {len(before)} back, to the byte")
+def changed(when, since="before"):
+    before, after = told[since], told[when]
+    return {k: (before.get(k), after.get(k)) for k in before.keys() | after.keys()
+            if before.get(k) != after.get(k)
+            and not (k.isdigit() and (k in before) != (k in after))}
+
+
+is_((told["undo"][0], changed("after")), (0, {}),
+    f"--undo puts all {len(told['before'])} back, to the byte")
+# With either a setting changes the same beside its own file.
+is_({k: v for k, v in changed("unit", "with").items()
+     if not k.isdigit() and not k.startswith("/proc/irq/")}, {},
+    "the unit of systemd sets all of that which has no number, and nothing else")
+is_(changed("unit_undone"), {}, "and what it says undoes that, to the byte")
 done()

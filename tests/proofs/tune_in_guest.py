@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs in a guest: makes the noise of all these recipes at once, lets culprit tune end it, and
 takes that back; then sets by hand, with the commands that a report prints, what of these tune has
-kept. Writes the report, all knobs before, with the fixes, and after, and what was lost with tune's
-and with those by hand, as JSON.
+kept, and what the unit of systemd says that tune has written, and undoes that as it says. Writes
+the report, all knobs before, with each, and after, and what was lost with tune's and with those by
+hand, as JSON.
 
     tune_in_guest.py OUT ID...
 """
@@ -22,6 +23,7 @@ CULPRIT = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
                        "build", "culprit")
 TARGET = "1"
 WINDOW_S = 10
+UNIT = "/tmp/culprit-fixes.service"
 # A file below these that may be written is a knob.
 TREES = ("/proc/sys", "/proc/irq", "/sys/module", "/sys/block", "/sys/kernel/debug/sched",
          "/sys/devices/virtual/workqueue", "/sys/devices/system", "/sys/kernel/mm")
@@ -68,6 +70,15 @@ def window():
     return lane
 
 
+def run_lines(pattern):
+    """Runs what matches in the unit, as systemd would read it; returns all knobs then."""
+    with open(UNIT, encoding="ascii") as f:
+        for line in re.findall(pattern, f.read(), re.M):
+            plain = re.sub(r'\\(["\\])|([%$])\2', lambda m: m[1] or m[2], line)
+            subprocess.run(["sh", "-c", plain], check=False)
+    return knobs()
+
+
 os.makedirs("/var/lib", exist_ok=True)  # the guest has none, every system has one
 ON = ("-c", TARGET, "-H", "0", "-f", "json", "-q")
 recipes = [RECIPES[i] for i in sys.argv[2:]]
@@ -80,12 +91,14 @@ try:
     told["dry"] = culprit("tune", "--dry-run", "--look", "5s", *ON)
     told["before"] = knobs()
     begun = time.monotonic()
-    told["tune"] = culprit("tune", "-n", "24", *ON)
+    told["tune"] = culprit("tune", "-n", "24", "--service", UNIT, *ON)
     told["took_s"] = time.monotonic() - begun
     told["with"] = knobs()
     told["tuned"] = window()
     told["undo"] = culprit("tune", "--undo")
     told["after"] = knobs()
+    told["unit"] = run_lines('^ExecStart=-/bin/sh -c "(.*)"$')
+    told["unit_undone"] = run_lines("^# undo: (.*)$")
     told["noisy"] = window()
     kept = {s["fixes"][0]["cause"] for s in json.loads(told["tune"][1])["steps"] if s["kept"]}
     rows = sorted(told["noisy"]["sources"], key=lambda s: -s["count"])
