@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ struct actions {
 	/* A pidfd for each action that sends a signal, because another process may get the number;
 	 * -1 for all others. */
 	int pidfd[ACTIONS_MAX];
-	uint64_t not_run, not_sent;
+	uint64_t not_run, not_sent, not_told;
 };
 
 /* ---- opening ---- */
@@ -139,9 +140,18 @@ uint64_t actions_rights(const struct actions *a)
 
 /* ---- doing ---- */
 
-void actions_tell(const struct actions *a, const char *fmt, ...)
+/* A pipe that nobody reads, or a terminal that was stopped, must not stop the measuring. A pipe
+ * that can be written takes a line of PIPE_BUF bytes at once (pipe(7)). */
+static bool stdout_takes(void)
 {
-	char text[PATH_MAX + 600], shown[sizeof(text) + 400];
+	struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return poll(&p, 1, 0) != 0;
+}
+
+void actions_tell(struct actions *a, const char *fmt, ...)
+{
+	char text[PATH_MAX + 600], shown[PIPE_BUF - 1];
 	va_list args;
 
 	va_start(args, fmt);
@@ -149,6 +159,10 @@ void actions_tell(const struct actions *a, const char *fmt, ...)
 	va_end(args);
 	if (a->report) {
 		say("%s", text);
+		return;
+	}
+	if (!stdout_takes()) {
+		a->not_told++;
 		return;
 	}
 	printf("%s\n", escape_text(text, SIZE_MAX, shown, sizeof(shown)));
@@ -240,6 +254,9 @@ void actions_end(struct actions *a)
 	if (a->not_sent)
 		say("signal or trace_off: failed for %s triggers",
 		    format_count(a->not_sent, count, sizeof(count)));
+	if (a->not_told)
+		say("nobody read what was printed: lines that are missing: %s",
+		    format_count(a->not_told, count, sizeof(count)));
 	if (a->runner && !runner_wait(a->runner))
 		say("exec: the last command still runs, and goes on");
 }

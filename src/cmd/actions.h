@@ -24,8 +24,8 @@ bool actions_do(struct actions *a, const struct view *v, const struct trigger_hi
 void actions_end(struct actions *a);
 void actions_close(struct actions *a); /* NULL: nothing */
 
-/* One line on stdout, escaped, and at once; where a report will stand there, on stderr. */
-__attribute__((format(printf, 2, 3))) void actions_tell(const struct actions *a, const char *fmt,
-							...);
+/* One line on stdout, escaped, and at once; where a report will stand there, on stderr. Where
+ * nobody reads stdout the line is left out, and actions_end says how many were. */
+__attribute__((format(printf, 2, 3))) void actions_tell(struct actions *a, const char *fmt, ...);
 
 #endif

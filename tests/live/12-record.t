@@ -317,6 +317,33 @@ ok(run.result.rc == 0 and len(kept(folder)) == 1 and "sooner than --rate" in run
    run.result, kept(folder))
 is_a_part(kept(folder)[0], "SIGUSR1", 100_000_000)
 
+# Nobody reads what it prints: the pipe is full from the begin.
+folder, ready = at("unread"), at("unread.ready")
+os.mkdir(folder)
+reads, writes = os.pipe()
+os.set_blocking(writes, False)
+with contextlib.suppress(BlockingIOError):
+    while True:
+        os.write(writes, bytes(4096))
+os.set_blocking(writes, True)
+proc = subprocess.Popen([lib.CULPRIT, "record", "-c", str(cpu), "-d", "60s", "-q", "--last", "5s",
+                         "--after", "100ms", "--when", "SIGUSR1", "--ready-file", ready, folder],
+                        stdout=writes, stderr=subprocess.PIPE, text=True)
+lib.await_gone(lambda: not os.path.exists(ready) and proc.poll() is None)
+proc.send_signal(signal.SIGUSR1)
+lib.await_gone(lambda: not kept(folder) and proc.poll() is None)
+proc.send_signal(signal.SIGINT)
+try:
+    err = proc.communicate(timeout=30)[1]
+except subprocess.TimeoutExpired:
+    proc.kill()
+    err = "it waited for a reader: " + proc.communicate()[1]
+ok(proc.returncode == 0 and len(kept(folder)) == 1
+   and "nobody read what was printed: lines that are missing: 1\n" in err,
+   "a reader who does not read does not stop it, and it says so", proc.returncode, err)
+os.close(reads)
+os.close(writes)
+
 # An instance of the kernel's tracer: opened before rights are given away, and off at the trigger.
 instances, name = "/sys/kernel/tracing/instances", f"culprit-test-{os.getpid()}"
 SHORT = ("record", "-c", str(cpu), "--no-trace", "-q", "-d", "100ms", "--last", "1s")
