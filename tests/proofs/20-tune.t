@@ -52,6 +52,7 @@ tried = {}
 for s in tuned["steps"]:
     if not s["why_not"]:
         tried.setdefault(s["fixes"][0]["cause"], s)
+tried |= kept  # several threads may have one cause, and only some of them make noise
 missing = [name for name in PLANTED if name not in kept
            and (name not in tried or tried[name]["verdict"] != "harms"
                 or tried[name]["total"]["verdict"] != "worse")]

@@ -160,10 +160,12 @@ class Stays:
     """By the kernel's trace, what each worker of CPU 1 was in the middle of when it came back.
 
     ended: the work that it was at the end of, until it sleeps. The kernel forgets that a while
-    after the event (kernel/workqueue.c: process_one_work sets current_func)."""
+    after the event (kernel/workqueue.c: process_one_work sets current_func), and has the next one
+    in its place a while before the event of that: next, where the worker was preempted and began
+    one as soon as it was back."""
 
     def __init__(self, trace):
-        self.found, work, ended, here = [], {}, {}, None
+        self.found, work, ended, left, here = [], {}, {}, {}, None
         for pid, at, name, text in re.findall(
                 r"^ *\S+-(\d+) +\[001\] \S+ +([0-9.]+): (\w+): (.*)", trace, re.M):
             at = round(float(at) * 1e9)
@@ -171,14 +173,18 @@ class Stays:
                 work[pid] = re.search(r"function (\w+)", text)[1]
                 ended.pop(pid, None)
                 if here:
+                    if not here["began"] and not here["function"] and pid in left:
+                        left[pid]["next"] = work[pid]
                     here["began"] = True
             elif name == "workqueue_execute_end":
                 ended[pid], work[pid] = work.get(pid), None
             elif name == "sched_switch":
                 if here:
                     self.found.append(here | {"until": at})
+                    left[str(here["pid"])] = self.found[-1]
                 if "prev_state=R" not in text:
                     ended.pop(pid, None)
+                    left.pop(pid, None)
                 to = re.search(r"next_comm=kworker/1\S* next_pid=(\d+)", text)
                 here = to and {"pid": int(to[1]), "at": at, "function": work.get(to[1]),
                                "ended": ended.get(to[1]), "began": False}
@@ -199,7 +205,8 @@ def check_workers(trace, hiccups):
             due = [s for s in found if s["pid"] == pid]
             said = {p["function"] for p in hiccups[i]["pieces"]
                     if p["kind"] == "thread" and p["id"] == pid}
-            if not all(s["function"] in said or not s["function"] and s["ended"] in said
+            if not all(s["function"] in said or
+                       not s["function"] and {s["ended"], s.get("next", s["ended"])} & said
                        for s in due):
                 wrong.append((due, said, hiccups[i]))
     amid = [s for s in stays if s["function"]]
