@@ -220,7 +220,9 @@ try:
                "tune is killed between two fixes: what was kept is in force, and in the journal",
                moved())
         r = culprit("tune", "--undo", *AT)
-        ok(r.rc == 0 and (not there or r.out == "put back: 1 setting\n" + CHILDREN)
+        # The next fix may be in the journal already: that comes before it is tried.
+        ok(r.rc == 0 and (not there or r.out in ("put back: 1 setting\n" + CHILDREN,
+                                                 "put back: 2 settings\n" + CHILDREN))
            and not any(moved()) and is_back() and os.listdir(place) == [],
            "and --undo puts it back, to the byte", r, moved(), os.listdir(place))
         late, back, left, kept = [], [], [], []
