@@ -12,7 +12,7 @@
 #define LINKS 40 /* as many as the kernel follows */
 #define NAME  (O_PATH | O_CLOEXEC)
 
-static bool anybody_may_write(const struct way *w)
+bool way_is_anybodys(const struct way *w)
 {
 	struct stat dir;
 
@@ -35,12 +35,12 @@ static bool misleads(const struct way *w, const struct stat *link)
 
 bool way_is_strange(const struct way *w, const struct stat *link)
 {
-	return misleads(w, link) || anybody_may_write(w);
+	return misleads(w, link) || way_is_anybodys(w);
 }
 
 bool way_to_others(const struct way *w, const struct stat *st)
 {
-	return S_ISFIFO(st->st_mode) && st->st_uid != geteuid() && anybody_may_write(w);
+	return S_ISFIFO(st->st_mode) && st->st_uid != geteuid() && way_is_anybodys(w);
 }
 
 /* 0 or -errno. */
@@ -67,7 +67,7 @@ static int read_link(struct way *w, const char *name, char target[PATH_MAX])
 		err = -EMLINK;
 	else if (fstat(fd, &st) || !S_ISLNK(st.st_mode))
 		err = -ENOTDIR;
-	else if (anybody_may_write(w) || (misleads(w, &st) && w->led && w->guide != st.st_uid))
+	else if (way_is_anybodys(w) || (misleads(w, &st) && w->led && w->guide != st.st_uid))
 		err = -ELOOP;
 	len = err ? 0 : readlinkat(fd, "", target, PATH_MAX);
 	close(fd);

@@ -21,8 +21,8 @@ struct way {
 
 /* Goes to the directory of the file. Links are followed, but not in a directory where anybody may
  * write, and those that another user, but for root, has put there, only into directories of that
- * user. 0 or -errno,
- * then nothing is to be closed: -ELOOP for such a link, -EISDIR where the path has no file's name.
+ * user. 0 or -errno, then nothing is to be closed: -ELOOP for such a link, -EISDIR where the path
+ * has no file's name.
  */
 int way_open(struct way *w, const char *path);
 
@@ -34,6 +34,9 @@ void way_close(struct way *w);
 /* True for a link at the end that another user has put there, or anybody could have: what is no
  * file, a device, say, is not theirs to name. */
 bool way_is_strange(const struct way *w, const struct stat *link);
+
+/* True where anybody may write in the directory, or that is not known. */
+bool way_is_anybodys(const struct way *w);
 
 /* True for another user's pipe in a directory where anybody may write: st is of what the name
  * says, or of what was opened there. Whoever has put it there would get what is written. */

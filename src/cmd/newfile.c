@@ -220,10 +220,10 @@ FILE *newfile_grow(const char *path)
 /* A file that is there already must be one that nobody else could have put there. */
 static bool is_foreign(int fd, const struct way *w)
 {
-	struct stat st, dir;
+	struct stat st;
 
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid != geteuid() &&
-	       (fstat(w->dir, &dir) || dir.st_mode & S_IWOTH);
+	       way_is_anybodys(w);
 }
 
 int newfile_append(const char *path)
