@@ -239,7 +239,7 @@ static void say_source(struct sentence *out, const struct view *v, const struct 
 
 	sentence_source(out, s);
 	/* A unit has another remedy than a thread. */
-	if (!m->many && !s->by && s->owner && *owner_text_of(s->owner, owner))
+	if (!m->many && !s->by && owner_words(s->owner, owner))
 		sentence_add(out, " (%.*s)", OWNER_SAID, owner);
 	if (others) {
 		sentence_add(out,

@@ -83,6 +83,9 @@ char *owner_text(const struct owner *o, char buf[OWNER_TEXT]);
 /* The same of what owner_read() takes. */
 char *owner_text_of(const char *text, char buf[OWNER_TEXT]);
 
+/* The same; NULL where that is nobody's, or there is no text. */
+const char *owner_words(const char *text, char buf[OWNER_TEXT]);
+
 /* Name of a row of its threads: the unit, and in which container or machine, or whose manager's it
  * is; the container's name or short id, and in which pod; the pod's name or uid; the machine's; "":
  * it is in none. The owner's own, or buf. */

@@ -140,3 +140,8 @@ char *owner_text_of(const char *text, char buf[OWNER_TEXT])
 	owner_read(&o, text);
 	return owner_text(&o, buf);
 }
+
+const char *owner_words(const char *text, char buf[OWNER_TEXT])
+{
+	return text && *owner_text_of(text, buf) ? buf : NULL;
+}

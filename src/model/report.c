@@ -89,7 +89,7 @@ const char *report_owner(const char *owner, char buf[REPORT_OWNER])
 	char text[OWNER_TEXT], safe[4 * OWNER_TEXT];
 
 	buf[0] = 0;
-	if (owner && *owner_text_of(owner, text))
+	if (owner_words(owner, text))
 		snprintf(buf, REPORT_OWNER, REPORT_BEHIND "%s",
 			 escape_text(text, SIZE_MAX, safe, sizeof(safe)));
 	return buf;

@@ -72,7 +72,7 @@ static void write_owner_words(struct json *j, const char *text)
 {
 	char words[OWNER_TEXT];
 
-	if (text && *owner_text_of(text, words))
+	if (owner_words(text, words))
 		json_string(j, "owner", words);
 }
 

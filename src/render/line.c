@@ -110,12 +110,6 @@ struct line_who line_who(const struct source *s)
 	return who;
 }
 
-/* The words for an owner, in buf; NULL: it has none. */
-static const char *owner_words(const char *owner, char buf[OWNER_TEXT])
-{
-	return owner && *owner_text_of(owner, buf) ? buf : NULL;
-}
-
 static void find_first(const struct view *v, struct line *l, struct line_texts *texts)
 {
 	const struct account *a = l->account;

@@ -94,7 +94,7 @@ static void put_owner(const struct parquet_cells *at, unsigned column, const cha
 {
 	char words[OWNER_TEXT];
 
-	cell_text(at, column, owner && *owner_text_of(owner, words) ? words : NULL);
+	cell_text(at, column, owner_words(owner, words));
 }
 
 static void put_origin(const struct parquet_cells *at, const struct asker *a)

@@ -253,7 +253,7 @@ static int put_cell(const struct rollup *r, const struct cpu *c, const struct la
 	cell_number(&at, KERNEL_THREAD, cell->who.kernel_thread);
 	cell_text(&at, HOST_KIND, cell->who.host_kind);
 	cell_text(&at, CAUSE, cell->cause);
-	cell_text(&at, OWNER, cell->owner && *owner_text_of(cell->owner, owner) ? owner : NULL);
+	cell_text(&at, OWNER, owner_words(cell->owner, owner));
 	cell_number(&at, OBSERVED, observed_ns);
 	cell_number(&at, HICCUPS, (int64_t)cell->hiccups);
 	cell_number(&at, COUNT, (int64_t)cell->count);
