@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/confine.h"
 #include "base/cpus.h"
 #include "base/now.h"
+#include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/host.h"
@@ -73,9 +73,7 @@ struct spinners *spinners_start(uint64_t n)
 
 void spinners_end(struct spinners *s)
 {
-	for (uint64_t i = 0; s && i < s->n; i++) {
-		kill(s->pid[i], SIGKILL);
-		waitpid(s->pid[i], NULL, 0);
-	}
+	for (uint64_t i = 0; s && i < s->n; i++)
+		reap_killed(s->pid[i]);
 	free(s);
 }

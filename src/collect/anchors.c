@@ -4,7 +4,6 @@
 #include "collect/target.h"
 
 #define NEW_COUNTER_NS ((int64_t)NSEC_PER_MSEC) /* more than two clocks drift apart */
-#define DRIFT          1024 /* one ns in so many is more than a learned rate is wrong by */
 
 void split_cursors(cursors_t cursors, uint32_t *level)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The samplers of a run before its window: forked, awaited, given up where their CPU is gone. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/counter.h"
@@ -125,8 +125,7 @@ void sampler_kill(struct collect *c, const struct target *t)
 {
 	if (t->pid <= 0)
 		return;
-	kill(t->pid, SIGKILL);
-	waitpid(t->pid, NULL, 0);
+	reap_killed(t->pid);
 	forget(c, t->pid);
 }
 

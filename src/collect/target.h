@@ -170,6 +170,8 @@ void read_busy(struct collect *c);
 
 void split_cursors(cursors_t cursors, uint32_t *level);
 uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick);
+#define DRIFT 1024 /* one ns in so many is more than a learned rate is wrong by */
+
 /* True when both clocks, read within `width` ticks, went on together since the newest anchor:
  * the machine was not suspended, and the counter is the same one. */
 bool anchors_hold(const struct target *t, uint64_t tick, uint64_t ns, uint64_t width);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The end of a target CPU's window: by the user's wish, or because its sampler has died, failed or
  * left its CPU. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,6 @@
 #include "collect/target.h"
 
 #define AFTERMATH_NS (10 * NSEC_PER_SEC)
-#define RATE         1e-3 /* more than a learned rate is wrong by */
 
 void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
 {
@@ -46,7 +46,7 @@ static void keep_course(struct series *to, const struct course *from, const stru
 	const struct sampler_shm *l = t->shm;
 	double whole = (double)(l->end_ns - l->start_ns) / (l->end_anchor - l->start_anchor);
 	/* another one: the machine was suspended meanwhile */
-	bool same = whole > t->ns_per_tick * (1 - RATE) && whole < t->ns_per_tick * (1 + RATE);
+	bool same = fabs(whole - t->ns_per_tick) < t->ns_per_tick / DRIFT;
 	double rate =
 		same && l->end_ns > l->start_ns + 100 * NSEC_PER_MSEC ? whole : t->ns_per_tick;
 	int64_t since = (int64_t)(from->start - l->start_anchor) * rate;
