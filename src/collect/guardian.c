@@ -10,10 +10,10 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/reap.h"
 #include "base/say.h"
 #include "collect/knobs.h"
 
@@ -257,7 +257,7 @@ struct guardian *guardian_start(struct knobs *knobs, const char *dir, const char
 static int without(struct guardian *g)
 {
 	if (g->pid > 0)
-		waitpid(g->pid, NULL, 0);
+		reap(g->pid, NULL);
 	g->pid = -1;
 	guardian_restore(g->knobs, g->dir, g->boot, false, NULL);
 	return complain("the process that puts things back was killed: the try ends here");
@@ -305,7 +305,7 @@ int guardian_end(struct guardian *g, bool keep, struct guardian_sum *sum)
 		return 0;
 	err = order(g, keep ? KEEP : END, 0, sum);
 	if (g->pid > 0)
-		waitpid(g->pid, NULL, 0);
+		reap(g->pid, NULL);
 	close(g->socket);
 	free(g);
 	return err;

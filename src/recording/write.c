@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/reap.h"
 #include "base/say.h"
 #include "recording/codec.h"
 #include "recording/course.h"
@@ -95,9 +96,7 @@ static void on_event(void *ctx, const struct event *e)
 	struct hide_room room;
 	struct event hidden;
 
-	if (!r->encoder)
-		return;
-	if (hide_leaves(&r->hide, e))
+	if (!r->encoder || hide_leaves(&r->hide, e))
 		return;
 	if (event_is_name(e->type) && seen_before(r->seen, e->type, e->named.number))
 		return;
@@ -378,7 +377,7 @@ void recorder_close(struct recorder *r)
 	if (r->queue && r->pid > 0) {
 		queue_leave(r->queue);
 		if (await_writer(r) && r->pid > 0)
-			waitpid(r->pid, NULL, 0);
+			reap(r->pid, NULL);
 	}
 	if (r->made && !r->headed)
 		create_remove(r->path);
