@@ -48,11 +48,12 @@ def origins(report, pid):
     return [w for o in found if o["pid"] == pid and o["cpu"] != cpu for w in o.get("ways", ())]
 
 
-def measured(program, *extra):
-    """The origins while it runs."""
-    with asking(*program) as pid:
-        report, _ = lib.run_json(cpu, 1, "--no-audit", "--user-stacks", *extra)
-        return origins(report, pid)
+def measured(programs, *extra):
+    """Of each of the programs by its name the origins, while all of them run."""
+    with contextlib.ExitStack() as running:
+        pids = {name: running.enter_context(asking(*p)) for name, p in programs.items()}
+        report, _ = lib.run_json(cpu, 1 + len(pids) / 8, "--no-audit", "--user-stacks", *extra)
+        return {name: origins(report, pid) for name, pid in pids.items()}
 
 
 def names(o):
@@ -78,7 +79,19 @@ def are_right(found, name):
     ok(set(got) == {OFTEN, SELDOM} and got[OFTEN] > got[SELDOM], name, got)
 
 
-plain = measured([PLAIN])
+# One window has them all: each has a thread of its own that is called.
+mounts = os.path.join(place, "mounts")
+os.mkdir(mounts)
+inside = ["unshare", "-m", "sh", "-c", f"mount -t tmpfs none {mounts} && cp {PLAIN} {mounts}/c && "
+          f"exec {mounts}/c $0"]
+MOUNTS = not subprocess.run([*inside[:4], f"mount -t tmpfs none {mounts}"],
+                            capture_output=True).returncode
+X86 = os.uname().machine == "x86_64"
+LZMA = "liblzma" in BUILT_WITH and glob.glob("/usr/lib/*/liblzma.so.5")
+got = measured({"plain": [PLAIN], "stripped": [STRIPPED], "bare": [BARE], "mangled": [MANGLED],
+                **({"packed": [PACKED]} if LZMA else {}), **({"inside": inside} if MOUNTS else {}),
+                **({"varying": [VARYING], "holding": [HOLDING]} if X86 else {})})
+plain = got["plain"]
 are_right(plain, "with frame pointers: each request is by the function that made it")
 ok(all(o["user_stack"][1]["file"] == os.path.realpath(PLAIN) for o in plain),
    "its file is named", plain)
@@ -105,9 +118,8 @@ NAME = "names of C++ and Rust are those of the source"
 if "libiberty" not in BUILT_WITH:
     skip(NAME, "culprit was built without libiberty")
 else:
-    found = measured([MANGLED])
-    is_({n for o in found for n in names(o)[2:3]}, {"app::Engine::often", "app::engine::seldom"},
-        NAME)
+    is_({n for o in got["mangled"] for n in names(o)[2:3]},
+        {"app::Engine::often", "app::engine::seldom"}, NAME)
 
 
 def places(found):
@@ -117,7 +129,7 @@ def places(found):
 build = {f["build_id"] for o in plain for f in o["user_stack"][1:4]}
 is_(len(build), 1, "and has one build id")
 
-stripped = measured([STRIPPED])
+stripped = got["stripped"]
 ok(all(names(o)[1:4] == [None] * 3 for o in stripped) and places(stripped) == places(plain),
    "stripped: the same places, without names", stripped)
 
@@ -125,70 +137,62 @@ build = build.pop()
 debug = os.path.join(place, ".build-id", build[:2])
 os.makedirs(debug)
 shutil.copy(PLAIN, os.path.join(debug, f"{build[2:]}.debug"))
-are_right(measured([STRIPPED], "--debug-path", place),
+are_right(measured({"stripped": [STRIPPED]}, "--debug-path", place)["stripped"],
           "stripped, with debug information by build id: each request is by its function")
 
 NAME = "stripped, with packed functions of its own: each request is by its function"
-if "liblzma" not in BUILT_WITH or not glob.glob("/usr/lib/*/liblzma.so.5"):
+if not LZMA:
     skip(NAME, "liblzma is not there, or culprit was built without")
 else:
-    are_right(measured([PACKED]), NAME)
+    are_right(got["packed"], NAME)
 
-bare = measured([BARE])
+bare = got["bare"]
 ok(bare and all(names(o)[:3] == ["syscall", "ask", None] and len(names(o)) == 3 and
                 "file" not in o["user_stack"][2] for o in bare),
    "without frame pointers: who made the call, and that its callers are not known", bare)
 
 NAME = "what else may be in the frame pointer's register makes no stack a new one"
-if os.uname().machine != "x86_64":
+if not X86:
     skip(NAME, "the program is for x86")
 else:
-    found = measured([VARYING])
+    found = got["varying"]
     ok(sorted(names(o) for o in found) == [["ask", f, None] for f in ("often", "seldom")] and
        all(o["count"] == o["count_max"] > 10 for o in found), NAME, found)
 
 NAME = "a function that has words on the stack when it makes the system call: who called it"
-if os.uname().machine != "x86_64":
+if not X86:
     skip(NAME, "the program is for x86")
 else:
-    found = measured([HOLDING])
+    found = got["holding"]
     ok(sorted(names(o) for o in found) == [["ask", f, None] for f in ("often", "seldom")], NAME,
        found)
 
 NAME = "a file that only the program's own mounts have: each request is by its function"
-mounts = os.path.join(place, "mounts")
-os.mkdir(mounts)
-inside = ["unshare", "-m", "sh", "-c", f"mount -t tmpfs none {mounts} && cp {PLAIN} {mounts}/c && "
-          f"exec {mounts}/c $0"]
-if subprocess.run([*inside[:4], f"mount -t tmpfs none {mounts}"], capture_output=True).returncode:
+if not MOUNTS:
     skip(NAME, "no mounts of its own can be made here")
 else:
-    are_right(measured(inside), NAME)
+    are_right(got["inside"], NAME)
 
 # ---- code that is made ----
 
 WAYS = [("syscall", "ask", f) for f in ("often", "seldom")]
 
 
+@contextlib.contextmanager
 def made(change):
-    """The ways of the program that makes code, after a change of its map, which is removed."""
+    """The program that makes code, after a change of its map, which is removed: its pid, and path
+    of the map."""
     with asking(MADE) as pid:
         path = f"/tmp/perf-{pid}.map"
         try:
             # The program makes it with its first call, after it said that it begins.
             lib.await_gone(lambda: not os.path.exists(path) or not os.path.getsize(path))
             change(path)
-            report, _ = lib.run_json(cpu, 0.5, "--no-audit", "--user-stacks")
+            yield pid, path
         finally:
-            os.remove(path)
-        found = origins(report, pid)
-        return path, found, {tuple(names(o)) for o in found}
-
-
-path, found, got = made(lambda path: None)
-ok(got == {(*w, "made:f x.js:1", None) for w in WAYS} and
-   all(o["user_stack"][3]["file"] == path for o in found),
-   "code that is made has its name from the program's map; its callers are not known", found)
+            for file in path, f"{path}.x":
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(file)
 
 
 def another(path):
@@ -196,14 +200,23 @@ def another(path):
     os.symlink(f"{path}.x", path)
 
 
-for change, name in ((lambda path: os.chmod(path, 0o666), "that anybody may write"),
-                     (lambda path: os.chown(path, 12345, -1), "of somebody else"),
-                     (lambda path: os.utime(path, (1e9, 1e9)), "older than the process"),
-                     (another, "that is a link")):
-    path, found, got = made(change)
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(f"{path}.x")
-    ok(got == {(*w, None) for w in WAYS}, f"a map {name} is not read", found)
+UNTOUCHED = "code that is made has its name from the program's map; its callers are not known"
+CHANGES = {UNTOUCHED: lambda path: None,
+           "that anybody may write": lambda path: os.chmod(path, 0o666),
+           "of somebody else": lambda path: os.chown(path, 12345, -1),
+           "older than the process": lambda path: os.utime(path, (1e9, 1e9)),
+           "that is a link": another}
+with contextlib.ExitStack() as running:
+    programs = {name: running.enter_context(made(change)) for name, change in CHANGES.items()}
+    report, _ = lib.run_json(cpu, 1.5, "--no-audit", "--user-stacks")
+for name, (pid, path) in programs.items():
+    found = origins(report, pid)
+    got = {tuple(names(o)) for o in found}
+    if name == UNTOUCHED:
+        ok(got == {(*w, "made:f x.js:1", None) for w in WAYS} and
+           all(o["user_stack"][3]["file"] == path for o in found), name, found)
+    else:
+        ok(got == {(*w, None) for w in WAYS}, f"a map {name} is not read", found)
 
 # ---- what is lost ----
 
@@ -290,20 +303,25 @@ ok(r.rc == 0 and "user_stack" not in r.out, "a private recording has none", r)
 
 # ---- killed ----
 
-# CAP_SYS_PTRACE tells who looks at mappings. Stopped, it hears of no end.
+def lookers():
+    """CAP_SYS_PTRACE tells who looks at mappings."""
+    return [pid for pid, _ in lib.marked() if pid != proc.pid
+            and int((re.findall(r"CapEff:\t(\w+)", lib.read(f"/proc/{pid}/status")) or "0")[0], 16)
+            & 1 << 19]
+
+
 with lib.ready_file() as ready:
     proc = lib.spawn("run", "-c", str(cpu), "-d", "10m", "-q", "--no-audit", "--user-stacks",
                      "--ready-file", ready)
     lib.await_ready(proc, ready)
-    lookers = [pid for pid, _ in lib.marked() if pid != proc.pid
-               and int(re.search(r"CapEff:\t(\w+)", lib.read(f"/proc/{pid}/status"))[1], 16)
-               & 1 << 19]
-    for pid in lookers:
+    lib.await_gone(lambda: len(lookers()) > 1)  # its child that reads files has not given it up yet
+    stopped = lookers()
+    for pid in stopped:  # it hears of no end then
         os.kill(pid, signal.SIGSTOP)
     proc.kill()
     lib.finish(proc)
-ok(len(lookers) == 1 and not lib.await_gone(lib.marked),
-   "who looks ends with culprit, whatever it is at", lookers, lib.marked())
+ok(len(stopped) == 1 and not lib.await_gone(lib.marked),
+   "who looks ends with culprit, whatever it is at", stopped, lib.marked())
 
 # ---- refusals ----
 

@@ -92,24 +92,23 @@ ok(not broken and enough(),
 is_(modes, {"0o644"}, "others may read it, whatever the umask")
 is_(os.listdir(path("t")), ["culprit.prom"], "nothing else is left there")
 report = json.loads(text("report"))
-end = samples(prometheus(text("t/culprit.prom")))
+each = [samples(prometheus(t)) for t in (*seen, text("t/culprit.prom"))]
+first, end = each[0], each[-1]
 mine = [s for s in lib.cpu_of(report, cpu)["sources"]
         if s["kind"] == "thread" and s["id"] in tids or any(o["pid"] in tids for o in s["origins"])]
 ok(len(tids) == 2 and not mine, "the CPU under test saw nothing of who wrote it", tids, mine)
 counters = re.compile("_(total|bucket|count|sum)$")
-for one_text in seen + [text("t/culprit.prom")]:
-    found = samples(prometheus(one_text))
+for found in each:
     # The cause of a source may become clearer as more is seen: it is no part of who it is.
     plain = {(k[0], tuple(x for x in k[1] if x[0] != "cause")): v for k, v in found.items()}
     falls += [(k, last[k], v) for k, v in plain.items() if counters.search(k[0])
               and v < last.get(k, 0)]
     last = plain
 ok(not falls, "no counter ever falls", falls[:3])
-first = samples(prometheus(seen[0]))
 is_((total(first, "culprit_running"), total(end, "culprit_running")), (10**9, 0),
     "it says whether the run goes on")
 end_ns = total(end, "culprit_observed_seconds_total")
-steps = [total(samples(prometheus(t)), "culprit_observed_seconds_total") for t in seen]
+steps = [total(found, "culprit_observed_seconds_total") for found in each[:-1]]
 ok(all(a < b for a, b in zip(steps, steps[1:])) and steps[-1] > end_ns / 2,
    "the time observed grows", steps)
 c = lib.cpu_of(report, cpu)
