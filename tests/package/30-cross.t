@@ -50,6 +50,9 @@ def judge(what, arch, emulator):
             f"{what}: {form} of all recordings is that of this machine")
     is_(run(emulator, "explain", "call_function").stdout[:3], "G05",
         f"{what}: a call without a function is no flush of the TLB")
+    built = json.loads(run(emulator, "version", "--features", "-f", "json").stdout)["libraries"]
+    is_([name for name in ("zstd", "libsodium") if name not in built], [],
+        f"{what}: recordings are packed by zstd, and the host's go to a guest: {built}")
     r = run(emulator, "run", "--no-trace", "-d", "200ms", "-f", "json", "-q")
     ok(r.returncode == 0 and json.loads(r.stdout)["run"]["sampler"] == CLOCK[arch],
        f"{what}: it measures, by {CLOCK[arch]}", r)
