@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""run --host-listen and watch --to. Over vsock, both ends in one guest. With LONG=1 over TCP,
-between a guest in real time and this machine, on which there is noise that the guest knows nothing
-of: threads, interrupts, softirqs, a quota and stops of the emulator. Each has its name in the
-guest's report, and at no other time anything has it. Recordings of other times are no pair.
+"""run --host-listen and watch --to. Over vsock, both ends in one guest; with LONG=1 in one of
+arm64, too, and over TCP, between a guest in real time and this machine, on which there is noise
+that the guest knows nothing of: threads, interrupts, softirqs, a quota and stops of the emulator.
+Each has its name in the guest's report, and at no other time anything has it. Recordings of other
+times are no pair.
 
     LONG=1 [POKES=1000] 46-hosted.t    so many threads, a fifth of that of each of the others
 """
@@ -20,11 +21,11 @@ import tempfile
 import time
 
 from guests import LONG, lab, need, run
-from lib import (CULPRIT, POKE, culprit, diag, done, finish, is_, ok, remove_group, spawn,
+from lib import (CULPRIT, POKE, culprit, diag, done, finish, is_, ok, remove_group, skip, spawn,
                  take_turn)
 import channel
 
-KERNEL = "6.12"
+KERNEL, ARM64 = "6.12", "6.12:arm64"
 POKES = int(os.environ.get("POKES", "1000"))
 ROUNDS = max(POKES // 100, 1)
 OTHERS = POKES // 5
@@ -71,20 +72,22 @@ COUNT = 12
 
 
 def over_vsock(kernel):
+    on = f"{kernel.name}: "
     files = lab.modules(kernel, "vsock", "vmw_vsock_virtio_transport_common", "vsock_loopback")
     rc, out, err, text = run(kernel, VSOCK, counted=2, files=files)
-    if not ok(rc == 0 and "rc" in text, "the job ends well", rc, out, err, text):
+    if not ok(rc == 0 and "rc" in text, on + "the job ends well", rc, out, err, text):
         return
-    ok("--token: cannot read /none" in text["none"], "without a token: one line", text["none"])
+    ok("--token: cannot read /none" in text["none"], on + "without a token: one line",
+       text["none"])
     ok("cannot listen at vsock:9171: Address family not supported" in text["without"],
-       "without vsock: one line", text["without"])
-    ok("nobody listens at vsock:1:9171" in text["nobody"], "nobody listens: one line",
-       text["nobody"])
+       on + "without vsock: one line", text["without"])
+    ok("nobody listens at vsock:1:9171" in text["nobody"],
+       on + "nobody listens: one line", text["nobody"])
     is_((text["rc"], text["run.err"], text["watch.err"]), ("0\n", "", ""),
-        "over vsock both ends end well")
+        on + "over vsock both ends end well")
     report, host = json.loads(text["run.json"]), json.loads(text["watch.json"])
     ok(report["host_side"]["hostname"] == host["host"]["hostname"] and host["cpus"],
-       "and the run has the watch's recording", report["host_side"])
+       on + "and the run has the watch's recording", report["host_side"])
 
 
 # ---- two machines ----
@@ -410,6 +413,10 @@ take_turn(shared=not LONG)
 guests, = need(KERNEL)
 over_vsock(guests)
 if LONG:
+    if os.path.exists(f"{lab.MACHINES['arm64'].build()}/culprit"):
+        over_vsock(lab.need(lab.kernel(ARM64)))
+    else:
+        skip(ARM64, "nothing is built for it (make lab-arm64)")
     with (contextlib.nullcontext(os.environ["KEEP"]) if "KEEP" in os.environ else
           tempfile.TemporaryDirectory()) as place:
         over_tcp(guests, place)
