@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each fuzzer of BUILD over its seeds and some seconds on from there: always the same way, and
 # nothing is kept. With FUZZ_S=seconds, as `make fuzz` sets it, for so long, another way each time;
-# what was found, and how often each reader ran, stays in BUILD/fuzz for the next.
+# what was found, and how often each reader ran, stays in BUILD/fuzz for the next. With names, only
+# these: FUZZ_S=600 tests/fuzz/10-run.t recording osnoise.
 cd "$(dirname "$0")/../.." || exit 1
 fuzz=${BUILD:-build}/fuzz
 n=0 failed=0
@@ -21,10 +22,12 @@ mkdir "$work/joined" # a guest, and its host
 for guest in guest guests; do
 	cat "$work/recording/vm.$guest" "$work/recording/vm.host" >"$work/joined/$guest"
 done
+[ $# -gt 0 ] || for source in tests/fuzz/fuzz_*.c; do
+	name=${source##*/fuzz_}
+	set -- "$@" "${name%.c}"
+done
 # Without -entropic=0 half of the time goes into the choice of what to mutate.
-for source in tests/fuzz/fuzz_*.c; do
-	name=$(basename "$source" .c)
-	name=${name#fuzz_}
+for name; do
 	seeds=$work/$name
 	mkdir -p "$seeds"
 	# inputs to be read, inputs they stumbled over before, and inputs that lead far
