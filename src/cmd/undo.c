@@ -34,7 +34,8 @@ int undo_all(const char *dir)
 	journal_scrap(dir);
 	state = journal_read(dir, boot, &k);
 	moved = tried_moves_threads(&k, true);
-	journal_boot(now);
+	if (state > JOURNAL_NONE && journal_boot(now))
+		state = JOURNAL_BAD;
 	if (state == JOURNAL_CUT)
 		say("%s/try.journal is damaged: what its whole lines say is put back", dir);
 	if (state == JOURNAL_NONE) {
@@ -64,8 +65,7 @@ int undo_begin(const char *dir, char boot[BOOT_ID])
 	if (lock < 0)
 		return -1;
 	journal_scrap(dir);
-	journal_boot(boot);
-	state = journal_read(dir, old, &k);
+	state = journal_boot(boot) ? JOURNAL_BAD : journal_read(dir, old, &k);
 	if ((state == JOURNAL_WHOLE || state == JOURNAL_CUT) && strcmp(old, boot)) {
 		say("what an earlier try had changed ended with a reboot");
 		state = journal_remove(dir) ? JOURNAL_BAD : JOURNAL_NONE;

@@ -79,11 +79,20 @@ void journal_unlock(const char *dir, int lock)
 	close(lock);
 }
 
-void journal_boot(char boot[BOOT_ID])
+static bool is_boot(const char *text)
 {
-	if (!line_of_file("/proc/sys/kernel/random/boot_id", boot, BOOT_ID) ||
-	    boot[strspn(boot, "0123456789abcdef-")])
-		boot[0] = 0;
+	return *text && strlen(text) < BOOT_ID && !text[strspn(text, "0123456789abcdef-")];
+}
+
+int journal_boot(char boot[BOOT_ID])
+{
+	static const char path[] = "/proc/sys/kernel/random/boot_id";
+
+	if (line_of_file(path, boot, BOOT_ID) && is_boot(boot))
+		return 0;
+	return complain("%s does not say which boot this is: what was changed since could not be "
+			"told from what ended with a reboot",
+			path);
 }
 
 /* ---- writing ---- */
@@ -195,7 +204,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Turns "=a%20b" into "a b", in place. NULL: it is no such text. */
+/* Turns "=a%20b" into "a b", in place. NULL: it is no such text, or longer than any value. */
 static char *take_text(char *word)
 {
 	char *to = word;
@@ -217,7 +226,7 @@ static char *take_text(char *word)
 		at += 2;
 	}
 	*to = 0;
-	return word;
+	return to - word < KNOB_VALUE ? word : NULL;
 }
 
 static bool take_number(char **rest, unsigned long long *n)
@@ -238,7 +247,7 @@ static bool is_kernels(const char *path)
 
 	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
 		if (!strncmp(path, trees[i], strlen(trees[i])))
-			return !strstr(path, "/../");
+			return !strstr(path, "/../") && strlen(path) < PATH_MAX;
 	return false;
 }
 
@@ -248,12 +257,14 @@ static bool take_knob(struct knobs *k, char **rest)
 	unsigned long long kept, tid = 0, born = 0;
 	int is = KNOB_KINDS;
 	struct knob *row;
+	bool known;
 
 	while (kind && --is > KNOB_NONE && strcmp(kind, knob_kind_name(is)))
 		;
 	if (!kind || is <= KNOB_NONE || is == KNOB_FILES || !take_number(rest, &kept))
 		return false;
-	if (is == KNOB_THREAD && (!take_number(rest, &tid) || !take_number(rest, &born)))
+	if (is == KNOB_THREAD &&
+	    (!take_number(rest, &tid) || !take_number(rest, &born) || !tid || tid > INT_MAX))
 		return false;
 	name = take_text(strtok_r(NULL, " ", rest));
 	old = take_text(strtok_r(NULL, " ", rest));
@@ -262,8 +273,10 @@ static bool take_knob(struct knobs *k, char **rest)
 	if (!name || !old || !new || !now || strtok_r(NULL, " ", rest) ||
 	    (is == KNOB_THREAD ? strlen(name) >= sizeof(row->comm) : !is_kernels(name)))
 		return false;
-	now = strcmp(now, "-") ? take_text(now) : "";
-	row = now ? knobs_add(k, is, is == KNOB_THREAD ? "" : name, old, new) : NULL;
+	known = strcmp(now, "-");
+	if (known && !(now = take_text(now)))
+		return false;
+	row = knobs_add(k, is, is == KNOB_THREAD ? "" : name, old, new);
 	if (!row)
 		return false;
 	row->turned = true;
@@ -272,14 +285,52 @@ static bool take_knob(struct knobs *k, char **rest)
 	row->born = born;
 	if (is == KNOB_THREAD)
 		strcpy(row->comm, name);
-	row->now = *now ? strdup(now) : NULL;
+	row->now = known ? strdup(now) : NULL;
+	return row->now || !known;
+}
+
+/* True when the line is what would be written of the knob. */
+static bool is_written(const struct knob *k, const char *line)
+{
+	char *text = NULL;
+	size_t size, len = strlen(line);
+	FILE *f = open_memstream(&text, &size);
+	bool same;
+
+	if (!f)
+		return false;
+	put_knob(f, k);
+	same = !fclose(f) && size == len + 1 && !memcmp(text, line, len);
+	free(text);
+	return same;
+}
+
+/* Adds the line's knob; false: it is not as a try writes it. */
+static bool take_line(struct knobs *k, const char *line)
+{
+	char *copy = strdup(line), *rest, *word = copy ? strtok_r(copy, " ", &rest) : NULL;
+	uint32_t before = k->count;
+	bool good = word && !strcmp(word, "knob") && take_knob(k, &rest) &&
+		    is_written(&k->row[before], line);
+
+	if (!good && k->count > before)
+		knobs_remove(k, before);
+	free(copy);
+	return good;
+}
+
+static bool take_boot(char boot[BOOT_ID], const char *line)
+{
+	if (strncmp(line, "boot ", 5) || !is_boot(line + 5))
+		return false;
+	strcpy(boot, line + 5);
 	return true;
 }
 
 /* Reads lines up to the first that is none of ours; true: that was the end. */
 static bool take_lines(FILE *f, char boot[BOOT_ID], struct knobs *k)
 {
-	char *line = NULL, *rest, *word;
+	char *line = NULL;
 	size_t size = 0, lines = 0, all = 0;
 	ssize_t len;
 	bool end = false, good = true;
@@ -288,21 +339,15 @@ static bool take_lines(FILE *f, char boot[BOOT_ID], struct knobs *k)
 		all += len;
 		good = line[len - 1] == '\n' && !memchr(line, 0, len) && all <= MOST;
 		line[len - 1] = 0;
-		if (!good || !lines++) {
-			good = good && !strcmp(line, HEAD);
-			continue;
-		}
-		end = !strcmp(line, "end");
-		word = strtok_r(line, " ", &rest);
-		if (end)
+		if (!good)
 			break;
-		if (word && !strcmp(word, "boot") && lines == 2)
-			snprintf(boot, BOOT_ID, "%s", rest ? rest : "");
-		else
-			good = word && !strcmp(word, "knob") && take_knob(k, &rest);
+		if (++lines < 3)
+			good = lines == 1 ? !strcmp(line, HEAD) : take_boot(boot, line);
+		else if (!(end = !strcmp(line, "end")))
+			good = take_line(k, line);
 	}
 	free(line);
-	return end;
+	return end && fgetc(f) == EOF;
 }
 
 enum journal_state journal_read(const char *dir, char boot[BOOT_ID], struct knobs *k)
@@ -328,7 +373,7 @@ enum journal_state journal_read(const char *dir, char boot[BOOT_ID], struct knob
 	}
 	whole = take_lines(f, boot, k);
 	fclose(f);
-	if (whole || *boot)
+	if (*boot)
 		return whole ? JOURNAL_WHOLE : JOURNAL_CUT;
 	complain("%s is damaged: it does not say since which boot it holds; look at it, and remove "
 		 "it",

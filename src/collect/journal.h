@@ -43,10 +43,10 @@ enum journal_state {
 };
 
 /* Adds its knobs to k, as turned, and writes the boot id that it is of. One that is cut before that
- * id is JOURNAL_BAD. */
+ * id is JOURNAL_BAD; from the first line on that a try would not have written so, it is cut. */
 enum journal_state journal_read(const char *dir, char boot[BOOT_ID], struct knobs *k);
 
-/* The running kernel's boot id; "": not known. */
-void journal_boot(char boot[BOOT_ID]);
+/* The running kernel's boot id. 0, or -1 with the reason said: it is not known. */
+int journal_boot(char boot[BOOT_ID]);
 
 #endif

@@ -12,7 +12,7 @@ n=0 failed=0
 		"(make fuzz installs it)"
 	exit 0
 }
-work=$(mktemp -d)
+work=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # a disk would take the time of the journal's
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/recording" && "${BUILD:-build}/golden" "$work/recording" >/dev/null || {
 	echo "Bail out! golden failed"
@@ -40,7 +40,7 @@ for name; do
 	if [ -f "$dict" ]; then dict=-dict=$dict; else dict=; fi
 	mkdir -p "$found"
 	# shellcheck disable=SC2086 # an option or nothing
-	if FUZZ_COUNTS=$counts ASAN_OPTIONS=quarantine_size_mb=16 "$fuzz/fuzz_$name" \
+	if TMPDIR=$work FUZZ_COUNTS=$counts ASAN_OPTIONS=quarantine_size_mb=16 "$fuzz/fuzz_$name" \
 		-max_total_time="${FUZZ_S:-3}" $seed -max_len=12288 -timeout=60 -entropic=0 \
 		-malloc_limit_mb=256 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
 		-close_fd_mask=3 $dict -artifact_prefix="$fuzz/$name-" \

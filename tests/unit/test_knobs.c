@@ -390,8 +390,20 @@ static void journal_is_roots_alone(void **state)
 		"knob none 0 =/sys/a =x =y -\n",
 		"knob thread 0 -1 1 =a =x =y -\n",
 		"knob thread 0 1 1 =01234567890123456 =x =y -\n",
+		"knob thread 0 4294967303 1 =a =x =y -\n", /* 2^32 + 7 */
+		"knob thread 0 0 1 =a =x =y -\n",
 		"knob file 0 =/sys/a =x =y - more\n",
 		"rm -rf /\n",
+		/* not as a try writes it */
+		"knob file 2 =/sys/a =x =y -\n",
+		"knob file 00 =/sys/a =x =y -\n",
+		"knob file 0  =/sys/a =x =y -\n",
+		"knob file 0 =/sys/a =x =y - \n",
+		" knob file 0 =/sys/a =x =y -\n",
+		"knob file 0 =/sys/%61 =x =y -\n",
+		"knob file 0 =/sys/a =x;y =y -\n",
+		"knob file 0 =/sys/a =\xff =y -\n",
+		"end\n",
 	};
 	struct knobs r = {0};
 	char boot[BOOT_ID], text[256];
@@ -406,12 +418,72 @@ static void journal_is_roots_alone(void **state)
 		assert_int_equal(r.count, 0);
 	}
 	put_text("/state/try.journal", "culprit try 1\nboot " BOOT "\nend\n");
+	assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_WHOLE);
 	assert_int_equal(chmod(at("/state/try.journal"), 0640), 0);
 	assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_BAD);
 	assert_int_equal(chmod(at("/state"), 0777), 0);
 	assert_int_equal(journal_lock(at("/state"), false), -1);
 	chmod(at("/state"), 0700);
 	unlink(at("/state/try.journal"));
+}
+
+/* One that does not say since which boot it holds is not believed at all. */
+static void journal_begins_with_a_boot(void **state)
+{
+	static const char *const heads[] = {
+		"culprit try 2\nboot " BOOT "\nend\n",
+		"culprit try 1\nend\n",
+		"culprit try 1\nboot\nend\n",
+		"culprit try 1\nboot \nend\n",
+		"culprit try 1\nboot not known\nend\n",
+		"culprit try 1\nboot\t" BOOT "\nend\n",
+		"culprit try 1\nboot " BOOT BOOT "\nend\n",
+	};
+	struct knobs r = {0};
+	char boot[BOOT_ID];
+
+	(void)state;
+	mkdir(at("/state"), 0700);
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		put_text("/state/try.journal", heads[i]);
+		assert_int_equal(chmod(at("/state/try.journal"), 0600), 0);
+		assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_BAD);
+	}
+	assert_int_equal(journal_remove(at("/state")), 0);
+}
+
+/* The longest value comes back; one that is longer would not fit where values are compared. */
+static void journal_holds_values_alone(void **state)
+{
+	static char value[KNOB_VALUE + 1], path[PATH_MAX + 1];
+	struct knobs k = {0}, r = {0};
+	char boot[BOOT_ID];
+
+	(void)state;
+	mkdir(at("/state"), 0700);
+	memset(value, 'f', KNOB_VALUE - 1);
+	memset(path, 'a', PATH_MAX - 1);
+	memcpy(path, "/sys/", 5);
+	assert_non_null(knobs_add(&k, KNOB_FILE, path, value, value));
+	k.row[0].now = strdup("");
+	assert_int_equal(journal_write(at("/state"), BOOT, &k), 0);
+	assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_WHOLE);
+	assert_int_equal(r.count, 1);
+	same_knobs(&r, &k); /* "" is a value, too */
+	knobs_free(&r);
+	knobs_free(&k);
+	for (int i = 0; i < 4; i++) {
+		value[KNOB_VALUE - 1] = i < 3 ? 'f' : 0;
+		path[PATH_MAX - 1] = i < 3 ? 0 : 'a';
+		assert_non_null(knobs_add(&k, KNOB_FILE, i < 3 ? "/sys/a" : path, i ? "1" : value,
+					  i == 1 ? value : "1"));
+		k.row[0].now = strdup(i == 2 ? value : "1");
+		assert_int_equal(journal_write(at("/state"), BOOT, &k), 0);
+		assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_CUT);
+		assert_int_equal(r.count, 0);
+		knobs_free(&k);
+	}
+	assert_int_equal(journal_remove(at("/state")), 0);
 }
 
 int main(void)
@@ -425,6 +497,8 @@ int main(void)
 		cmocka_unit_test(moves_threads),
 		cmocka_unit_test(journal_comes_back),
 		cmocka_unit_test(journal_is_roots_alone),
+		cmocka_unit_test(journal_begins_with_a_boot),
+		cmocka_unit_test(journal_holds_values_alone),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);
