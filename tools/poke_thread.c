@@ -32,21 +32,24 @@ void futex(_Atomic uint32_t *word, int op, uint32_t value)
 	syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
-/* Number of times that the kernel has taken this thread off its CPU so far. */
-static void count_switches(struct poke *p)
+/* Number of times that the kernel has taken this thread off its CPU since then. */
+static void count_switches(struct poke *p, const struct rusage *since)
 {
 	struct rusage used;
 
 	getrusage(RUSAGE_THREAD, &used);
-	p->preempted = (uint64_t)used.ru_nivcsw;
-	p->switches = (uint64_t)used.ru_nvcsw + p->preempted;
+	p->preempted = (uint64_t)(used.ru_nivcsw - since->ru_nivcsw);
+	p->switches = (uint64_t)(used.ru_nvcsw - since->ru_nvcsw) + p->preempted;
 }
 
 static void *worker_main(void *arg)
 {
 	struct poke *p = arg;
+	struct rusage begin;
 	uint32_t seen = 0;
 
+	/* Before it may come here it waits for its affinity, maybe on another CPU. */
+	getrusage(RUSAGE_THREAD, &begin);
 	prctl(PR_SET_NAME, p->comm);
 	p->tid = (pid_t)syscall(SYS_gettid);
 	atomic_store_explicit(&p->ready, 1, memory_order_release);
@@ -55,7 +58,7 @@ static void *worker_main(void *arg)
 			futex(&p->kicks, FUTEX_WAIT, seen);
 		seen++;
 		if (p->stop) {
-			count_switches(p);
+			count_switches(p, &begin);
 			return NULL;
 		}
 		p->class->body(p, p->now);
