@@ -80,14 +80,16 @@ static int choose_targets(struct measure *m, const struct host *host)
 int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need,
 		   uint32_t want)
 {
-	struct cpus from = m->cpus;
+	struct cpus from = m->cpus, allowed;
 	uint32_t n = 0;
 
 	if (cpus_empty(&from)) {
 		from = host->isolated;
 		cpus_and(&from, &host->online);
+		/* The kernel does not allow the isolated ones to who did not ask for them. */
+		cpus_allowed(&allowed);
 		if (cpus_count(&from) < need)
-			cpus_allowed(&from);
+			cpus_or(&from, &allowed);
 		if (cpus_count(&from) > need && cpus_empty(&host->isolated))
 			cpus_del(&from, cpus_next(&from, 0));
 	}

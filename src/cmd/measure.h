@@ -119,9 +119,9 @@ int measure_check(struct measure *m, const struct host *host);
 int measure_may_trace(const char *otherwise);
 
 /* Chooses CPUs for commands that need some for a purpose: from those given with -c, or else the
- * isolated ones, or else the allowed ones, without the lowest where there are enough; the lowest
- * of them, ascending. Returns how many: at most `want`, at least `need`, or -1 with the reason
- * said. */
+ * isolated ones, where they are too few the allowed ones, too, without the lowest where there are
+ * enough and none is isolated; the lowest of them, ascending. Returns how many: at most `want`, at
+ * least `need`, or -1 with the reason said. */
 int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need,
 		   uint32_t want);
 
