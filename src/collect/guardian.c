@@ -17,6 +17,8 @@
 #include "base/say.h"
 #include "collect/knobs.h"
 
+#define NUDGE_MS 200
+
 struct guardian {
 	struct knobs *knobs;
 	const char *dir, *boot;
@@ -183,15 +185,15 @@ static void watch(struct guardian *g)
 	struct pollfd on[] = {{g->parent, POLLIN, 0}, {g->socket, POLLIN, 0}};
 	uint64_t until_ns = UINT64_MAX, now;
 	struct order o;
+	int ms;
 
 	for (;;) {
 		now = now_ns();
-		if (now >= until_ns) {
-			syscall(SYS_pidfd_send_signal, g->parent, SIGTERM, NULL, 0);
-			put_back_alone(g, "the try did not go on");
-			return;
-		}
-		poll(on, 2, until_ns == UINT64_MAX ? -1 : (int)((until_ns - now) / 1000000 + 1));
+		ms = until_ns == UINT64_MAX ? -1
+		     : now >= until_ns      ? 0
+					    : (int)((until_ns - now) / NSEC_PER_MSEC + 1);
+		if (poll(on, 2, ms) < 0)
+			continue; /* a signal */
 		if (on[1].revents & POLLIN &&
 		    recv(g->socket, &o, sizeof(o), MSG_DONTWAIT) == sizeof(o)) {
 			if (obey(g, &o))
@@ -201,6 +203,11 @@ static void watch(struct guardian *g)
 		}
 		if (on[0].revents || on[1].revents & (POLLHUP | POLLERR)) {
 			put_back_alone(g, "the try was killed");
+			return;
+		}
+		if (!ms) { /* nor has it said anything while this process was stopped */
+			syscall(SYS_pidfd_send_signal, g->parent, SIGTERM, NULL, 0);
+			put_back_alone(g, "the try did not go on");
 			return;
 		}
 	}
@@ -214,6 +221,7 @@ static void guard(struct guardian *g, const struct cpus *housekeeping)
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
 		signal(deaf[i], SIG_IGN);
 	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGCONT); /* if somebody has stopped it */
 	if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout))
 		_exit(1); /* a reader of the output would wait for this process, too */
 	prctl(PR_SET_NAME, "culprit-guard");
@@ -253,30 +261,53 @@ struct guardian *guardian_start(struct knobs *knobs, const char *dir, const char
 
 /* ---- the one that tries ---- */
 
+/* Takes from the journal what the guardian saw the kernel make of the values: what somebody else
+ * has set since is told by that. */
+static void learn_now(struct guardian *g)
+{
+	char boot[BOOT_ID], *now;
+	struct knobs k = {0};
+
+	if (journal_read(g->dir, boot, &k) == JOURNAL_WHOLE && k.count == g->knobs->count)
+		for (uint32_t i = 0; i < k.count; i++) {
+			now = g->knobs->row[i].now;
+			g->knobs->row[i].now = k.row[i].now;
+			k.row[i].now = now;
+		}
+	knobs_free(&k);
+}
+
 /* The guardian is no longer there: does its work. */
 static int without(struct guardian *g)
 {
-	if (g->pid > 0)
-		reap(g->pid, NULL);
+	int status = 0;
+
+	reap(g->pid, &status);
 	g->pid = -1;
+	learn_now(g);
 	guardian_restore(g->knobs, g->dir, g->boot, false, NULL);
-	return complain("the process that puts things back was killed: the try ends here");
+	return complain("the process that puts things back %s: the try ends here",
+			WIFSIGNALED(status) ? "was killed" : "has heard nothing for too long");
+}
+
+/* Waits for the answer; whoever has stopped the guardian does not keep a fix in force. */
+static bool hear(struct guardian *g, struct answer *a)
+{
+	struct pollfd p = {g->socket, POLLIN, 0};
+
+	while (poll(&p, 1, NUDGE_MS) <= 0)
+		kill(g->pid, SIGCONT);
+	return recv(g->socket, a, sizeof(*a), 0) == sizeof(*a);
 }
 
 static int order(struct guardian *g, int what, uint64_t for_ns, struct guardian_sum *sum)
 {
 	struct order o = {what, for_ns};
 	struct answer a;
-	ssize_t n;
 
 	if (g->pid < 0)
 		return -1;
-	if (send(g->socket, &o, sizeof(o), MSG_NOSIGNAL) != sizeof(o))
-		return without(g);
-	do
-		n = recv(g->socket, &a, sizeof(a), 0);
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(a))
+	if (send(g->socket, &o, sizeof(o), MSG_NOSIGNAL) != sizeof(o) || !hear(g, &a))
 		return without(g);
 	if (sum)
 		*sum = a.sum;
@@ -304,8 +335,7 @@ int guardian_end(struct guardian *g, bool keep, struct guardian_sum *sum)
 	if (!g)
 		return 0;
 	err = order(g, keep ? KEEP : END, 0, sum);
-	if (g->pid > 0)
-		reap(g->pid, NULL);
+	reap_killed(g->pid); /* done with all, and perhaps stopped */
 	close(g->socket);
 	free(g);
 	return err;

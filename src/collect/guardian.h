@@ -2,8 +2,9 @@
 /* The guardian: a process of its own that turns the knobs of a try and turns them back, also when
  * the process that tries is no longer there to ask for it: killed, crashed, or stopped for longer
  * than it said. It waits in poll(2) on that process's pidfd, in a session of its own, and is not
- * ended by the signals of a terminal or a manager but SIGKILL. Where it is the one that was killed,
- * the other turns the knobs back; where both were, the journal is left for the next.
+ * ended by the signals of a terminal or a manager but SIGKILL; stopped, it goes on when it is told
+ * something, and when the other has ended. Where it is the one that was killed, the other turns the
+ * knobs back; where both were, the journal is left for the next.
  */
 #ifndef CULPRIT_COLLECT_GUARDIAN_H
 #define CULPRIT_COLLECT_GUARDIAN_H

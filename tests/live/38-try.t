@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit try on this machine: a thread's noise is gone with its fix and back without it; whatever
 ends a try, what it had changed is as it was within a second, to the byte. LONG=1 in the
-environment: --apply, other signals, and kills at any moment, too."""
+environment: --apply, other signals, also to the guardian, and kills at any moment, too."""
+import contextlib
 import json
 import os
 import re
@@ -159,17 +160,24 @@ def is_back():
 
 try:
     TUNE = ("tune", f"K34:{noise.pid}", "--look", "300ms", "-d", "4s")
-    ENDS = [(signal.SIGKILL, -9, ()), (signal.SIGINT, 3, ()), (signal.SIGKILL, -9, TUNE)]
-    crashes = [(signal.SIGABRT, -6, TUNE)]  # a sanitizer makes an exit status of its own of it
+    # Sent to the guardian before: it is ended by none of these, and goes on when it is needed.
+    DEAF = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGQUIT,
+            signal.SIGTSTP, signal.SIGSTOP, signal.SIGCONT, signal.SIGSTOP)
+    ENDS = [(signal.SIGKILL, -9, (), ()), (signal.SIGINT, 3, (), DEAF),
+            (signal.SIGKILL, -9, TUNE, DEAF)]
+    crashes = [(signal.SIGABRT, -6, TUNE, ())]  # a sanitizer makes an exit status of its own of it
     if os.environ.get("LONG"):
-        ENDS += [(signal.SIGTERM, 3, ()), (signal.SIGINT, 3, TUNE)]
-        crashes += [(signal.SIGSEGV, -11, ())]
+        ENDS += [(signal.SIGTERM, 3, (), ()), (signal.SIGINT, 3, TUNE, ())]
+        crashes += [(signal.SIGSEGV, -11, (), ())]
     if not lib.sanitized():
         ENDS += crashes
-    for number, code, command in ENDS:
-        what = f"{number.name}{' to tune' if command else ''}"
+    for number, code, command, first in ENDS:
+        what = (f"{number.name}{' to tune' if command else ''}"
+                f"{', and the guardian is stopped' if first else ''}")
         proc = begun(*command)
         pid = guardian(proc.pid)
+        for other in first:
+            os.kill(pid, other)
         proc.send_signal(number)
         ok((is_soon if code < 0 else wait_for)(is_back), f"{what}: it is back")
         r = lib.finish(proc)
@@ -193,6 +201,35 @@ try:
             left += os.listdir(place)
         ok(not late and all(back) and not left, f"{command[0]} is killed at any moment: it is back",
            late, back, left)
+
+    # The guardian, whatever it is just doing.
+    def to_guardian(delay, *numbers):
+        """The Result of a try whose guardian is sent these, so long after it began."""
+        proc = lib.spawn("try", FIX, *SHORT, "-q", *AT)
+        wait_for(lambda: proc.poll() is not None or any(
+            lib.read(f"/proc/{p}/comm") == "culprit-guard" for p in children(proc.pid)))
+        time.sleep(delay)
+        with contextlib.suppress(StopIteration, ProcessLookupError):
+            pid = guardian(proc.pid)
+            for number in numbers:
+                os.kill(pid, number)
+        return lib.finish(proc)
+
+    for numbers in ((signal.SIGKILL,), (signal.SIGTERM,), (signal.SIGPIPE,), (signal.SIGSTOP,),
+                    (signal.SIGSTOP, signal.SIGCONT)) if os.environ.get("LONG") else ():
+        what = " and ".join(n.name for n in numbers)
+        odd, killed = [], 0
+        for delay in range(8):
+            r = to_guardian(delay * 1.37, *numbers)
+            said = [line for line in r.err.splitlines() if "the noise" not in line]
+            if r.rc == 1 and numbers == (signal.SIGKILL,) and not r.out:
+                killed += "the process that puts things back was killed: the try ends here" in r.err
+            elif r.rc not in (0, 2) or said:
+                odd.append((delay, r))
+            if not is_back() or os.listdir(place):
+                odd.append((delay, settings(), os.listdir(place)))
+        ok(not odd and (killed > 3) == (numbers == (signal.SIGKILL,)),
+           f"{what} to the guardian at any moment: all is back, and it is said right", killed, *odd)
 
     # Between two fixes that it would keep: the first is in force, and in the journal.
     other = noisy()
@@ -260,6 +297,29 @@ try:
     r = lib.finish(proc)
     ok(r.rc == 1 and "puts things back was killed" in r.err and os.listdir(place) == [],
        "and the try ends, with an error", r)
+
+    if os.environ.get("LONG"):
+        proc = begun("try", f"K34:{noise.pid}", "-d", "12s", "-n", "30")
+        pid = guardian(proc.pid)
+        stopped(proc)
+        os.sched_setaffinity(noise.pid, lib.ALLOWED)
+        os.kill(pid, signal.SIGKILL)
+        proc.send_signal(signal.SIGCONT)
+        r = lib.finish(proc)
+        ok(r.rc == 1 and "left as it is: " in r.err and "puts things back was killed" in r.err
+           and os.sched_getaffinity(noise.pid) == lib.ALLOWED and os.listdir(place) == [],
+           "the guardian is killed: what somebody else has set since is left alone", r)
+        os.sched_setaffinity(noise.pid, {cpu})
+
+        proc = begun("try", FIX, *SHORT)
+        pid = guardian(proc.pid)
+        stopped(proc)
+        ok(wait_for(is_back), "a try that does not go on: the guardian puts it back")
+        proc.send_signal(signal.SIGCONT)
+        r = lib.finish(proc)
+        ok(r.rc == 1 and "did not go on: what it had changed is as it was" in r.err
+           and "has heard nothing for too long" in r.err and os.listdir(place) == [],
+           "and the try ends, with an error", r)
 
     proc = begun()
     pid = guardian(proc.pid)
