@@ -211,7 +211,7 @@ static void get_series(struct reading *r, struct series *series)
 {
 	struct reading s = get_section(r);
 	struct hist *h = &series->hist;
-	uint64_t some, at = 0;
+	uint64_t some, at = 0, last = 0;
 	const char *name;
 	size_t len;
 
@@ -232,6 +232,7 @@ static void get_series(struct reading *r, struct series *series)
 		at += step;
 		s.bad |= i && !step; /* the same bucket twice */
 		hist_fill(h, at, count);
+		last = count ? at : last;
 	}
 	if (s.at < s.end) {
 		series->fine = get_u8(&s);
@@ -243,7 +244,7 @@ static void get_series(struct reading *r, struct series *series)
 		series->open = get_u8(&s);
 	if (h->count && !s.bad)
 		s.bad = h->min > h->max || h->max > TIME_MAX || h->sum / h->count < h->min ||
-			h->sum / h->count > h->max;
+			h->sum / h->count > h->max || last > hist_index(h, h->max);
 	r->bad |= s.bad;
 }
 

@@ -116,11 +116,39 @@ static void recorded(void **state)
 	texts_free(texts);
 }
 
+/* A chart would draw a value that is longer than the longest beside its columns. */
+static void longest_is_the_longest(void **state)
+{
+	struct texts *texts = texts_new();
+
+	(void)state;
+	for (int bad = 0; bad < 2; bad++) {
+		struct cpu c = some_run(), back = {0};
+		struct hist *h = &c.series[0].hist;
+		uint64_t misses = 0, mean = h->sum / h->count;
+		struct bytes b = {0};
+		struct reading r;
+
+		hist_add_n(h, mean, 1000);
+		hist_add(h, 4 * h->max);
+		h->max = bad ? h->max / 2 : h->max; /* the mean is below that */
+		put_cpu(&b, &c, 0);
+		r = (struct reading){b.at, b.at + b.len, false};
+		get_cpu(&r, &back, &misses, texts);
+		assert_int_equal(r.bad, bad);
+		free(b.at);
+		cpu_clear(&c);
+		cpu_clear(&back);
+	}
+	texts_free(texts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fine_values),
 		cmocka_unit_test(recorded),
+		cmocka_unit_test(longest_is_the_longest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
