@@ -10,12 +10,13 @@
 
 struct function {
 	uint64_t address, bytes; /* rows_up_to() */
-	uint32_t name;           /* offset in the names */
-	uint32_t line;
+	uint64_t when;
+	uint32_t name; /* offset in the names */
+	uint32_t line; /* in turn */
 };
 
 struct perf_map {
-	struct function *function; /* the first by address, then by line */
+	struct function *function; /* the first by address, and in time */
 	uint32_t functions, sorted, room;
 	char *names;
 	size_t names_len, names_room;
@@ -45,9 +46,33 @@ size_t perf_map_bytes(const struct perf_map *m)
 
 /* ---- lines ---- */
 
-static bool make_room(struct perf_map *m, size_t name)
+bool perf_map_keep(struct perf_map *m, const char *name, uint32_t *number)
 {
-	if (m->functions == PERF_MAP_LINES || m->names_len + name > PERF_MAP_NAMES)
+	size_t bytes = strlen(name) + 1;
+
+	if (m->names_len + bytes > PERF_MAP_NAMES)
+		return false;
+	if (m->names_len + bytes > m->names_room) {
+		size_t room = 2 * (m->names_room + bytes);
+		void *more = realloc(m->names, room);
+
+		if (!more)
+			return false;
+		m->names = more;
+		m->names_room = room;
+	}
+	*number = m->names_len;
+	memcpy(m->names + m->names_len, name, bytes);
+	m->names_len += bytes;
+	return true;
+}
+
+bool perf_map_put(struct perf_map *m, uint64_t address, uint64_t bytes, uint64_t when,
+		  uint32_t name)
+{
+	if (!bytes || address + bytes < address)
+		return true;
+	if (m->functions == PERF_MAP_LINES)
 		return false;
 	if (m->functions == m->room) {
 		uint32_t room = m->room ? 2 * m->room : 64;
@@ -58,15 +83,7 @@ static bool make_room(struct perf_map *m, size_t name)
 		m->function = more;
 		m->room = room;
 	}
-	if (m->names_len + name > m->names_room) {
-		size_t room = 2 * (m->names_room + name);
-		void *more = realloc(m->names, room);
-
-		if (!more)
-			return false;
-		m->names = more;
-		m->names_room = room;
-	}
+	m->function[m->functions++] = (struct function){address, bytes, when, name, m->lines++};
 	return true;
 }
 
@@ -87,20 +104,13 @@ static bool get_hex(const char **text, uint64_t *value)
 static bool take_line(struct perf_map *m)
 {
 	const char *at = m->line;
-	struct function f = {.line = m->lines++};
-	size_t name;
+	uint64_t address, bytes;
+	uint32_t name;
 
-	if (!get_hex(&at, &f.address) || *at++ != ' ' || !get_hex(&at, &f.bytes) || *at++ != ' ' ||
-	    !*at || !f.bytes || f.address + f.bytes < f.address)
+	if (!get_hex(&at, &address) || *at++ != ' ' || !get_hex(&at, &bytes) || *at++ != ' ' ||
+	    !*at)
 		return true;
-	name = strlen(at) + 1;
-	if (!make_room(m, name))
-		return false;
-	f.name = m->names_len;
-	memcpy(m->names + m->names_len, at, name);
-	m->names_len += name;
-	m->function[m->functions++] = f;
-	return true;
+	return perf_map_keep(m, at, &name) && perf_map_put(m, address, bytes, 0, name);
 }
 
 bool perf_map_add(struct perf_map *m, const char *bytes, size_t len)
@@ -134,12 +144,22 @@ static int by_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
+	if (x->when != y->when)
+		return x->when < y->when ? -1 : 1;
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
 static bool holds(const struct function *f, uint64_t address)
 {
 	return address - f->address < f->bytes;
+}
+
+/* The one of two, of which one may be NULL, that was there later. */
+static const struct function *later(const struct function *a, const struct function *b)
+{
+	if (!a || a->when != b->when)
+		return !a || a->when < b->when ? b : a;
+	return a->line < b->line ? b : a;
 }
 
 const char *perf_map_name(struct perf_map *m, uint64_t address)
@@ -153,11 +173,10 @@ const char *perf_map_name(struct perf_map *m, uint64_t address)
 	}
 	for (uint32_t i = m->functions; i > m->sorted; i--)
 		if (holds(&m->function[i - 1], address))
-			return m->names + m->function[i - 1].name;
+			last = later(last, &m->function[i - 1]);
 	low = rows_up_to(m->function, m->sorted, sizeof(*m->function), address);
 	for (uint32_t i = low; i && low - i < LOOK_BACK; i--)
-		if (holds(&m->function[i - 1], address) &&
-		    (!last || m->function[i - 1].line > last->line))
-			last = &m->function[i - 1];
-	return last ? m->names + last->name : NULL;
+		if (holds(&m->function[i - 1], address))
+			last = later(last, &m->function[i - 1]);
+	return last && m->names[last->name] ? m->names + last->name : NULL;
 }

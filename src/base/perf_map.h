@@ -23,8 +23,16 @@ void perf_map_free(struct perf_map *m);
  * room, or no memory; the functions so far are kept. */
 bool perf_map_add(struct perf_map *m, const char *bytes, size_t len);
 
-/* The function at an address, as the file has it; valid until the next perf_map_add. NULL: none is
- * known. */
+/* Keeps a name for functions: its number. False: there is no room, or no memory. */
+bool perf_map_keep(struct perf_map *m, const char *name, uint32_t *number);
+/* Adds a function of another file than this (base/jitdump.h); one of no bytes is none. when: of
+ * several at an address the latest counts, and of those of the same time the last. False: likewise.
+ */
+bool perf_map_put(struct perf_map *m, uint64_t address, uint64_t bytes, uint64_t when,
+		  uint32_t name);
+
+/* The function at an address, as the file has it; valid until another is added. NULL: none is
+ * known, or it has no name. */
 const char *perf_map_name(struct perf_map *m, uint64_t address);
 
 size_t perf_map_bytes(const struct perf_map *m); /* memory that it takes, about */

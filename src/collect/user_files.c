@@ -227,7 +227,8 @@ static uint32_t late_map(const struct user_files *f, struct known_file *n,
 	return PARSE_FILES;
 }
 
-uint32_t user_files_map(struct user_files *f, const struct user_stack *u)
+uint32_t user_files_map(struct user_files *f, const struct user_stack *u,
+			const struct user_dump *dump)
 {
 	char name[sizeof(f->file->known.name)];
 	struct known_file *n = map_of(f, u);
@@ -237,7 +238,7 @@ uint32_t user_files_map(struct user_files *f, const struct user_stack *u)
 
 	if (n && n->bad)
 		return PARSE_FILES;
-	fd = user_map_open(u, name, sizeof(name), &st);
+	fd = user_map_open(u, dump, name, sizeof(name), &st);
 	if (!n && (fd >= 0 || fd == -ETIME))
 		n = new_map(f, u);
 	if (fd >= 0 && !n)

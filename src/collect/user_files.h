@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/user_map.h"
 #include "collect/user_parse.h"
 #include "model/calls.h"
 #include "user.h"
@@ -38,9 +39,10 @@ void user_files_rest(struct user_files *f);
 uint32_t user_files_number(struct user_files *f, const struct user_stack *u, uint64_t begin,
 			   uint64_t end, const char *inside, const char *name);
 
-/* The number of the file in which a process tells the functions that it makes (base/perf_map.h), as
- * it is now. PARSE_FILES: there is none that is its own, written since it began. */
-uint32_t user_files_map(struct user_files *f, const struct user_stack *u);
+/* The number of the file in which a process tells the functions that it makes (user_map.h), as it
+ * is now. PARSE_FILES: there is none that is its own, written since it began. */
+uint32_t user_files_map(struct user_files *f, const struct user_stack *u,
+			const struct user_dump *dump);
 
 /* NULL for a number that is none. Valid until user_files_free. */
 const struct user_file *user_files_at(const struct user_files *f, uint32_t number);

@@ -49,8 +49,40 @@ static int64_t begin_of(uint32_t process)
 			 ticks / per_second);
 }
 
-int user_map_open(const struct user_stack *u, char *name, size_t len, struct stat *st)
+bool user_map_is_dump(uint32_t process, const char *path)
 {
+	const char *name = strrchr(path, '/');
+	uint32_t number, own;
+	int at = 0;
+	uid_t uid;
+
+	return name && sscanf(name, "/jit-%u.dump%n", &number, &at) == 1 && at && !name[at] &&
+	       read_status(process, &own, &uid) && own == number;
+}
+
+/* True when an open file is the process's own, as far as anybody can tell. */
+static bool is_own(uint32_t process, uid_t uid, const struct stat *st)
+{
+	return st->st_uid == uid && !(st->st_mode & S_IWOTH) &&
+	       st->st_mtim.tv_sec + CLOCK_SLACK_S >= begin_of(process);
+}
+
+/* Opens the file that is mapped, whatever is in its place by now. */
+static int open_dump(uint32_t process, const struct user_dump *dump, struct stat *st)
+{
+	char path[96];
+
+	if (!dump->end)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", process, dump->begin,
+		 dump->end);
+	return user_open(NULL, path, st);
+}
+
+int user_map_open(const struct user_stack *u, const struct user_dump *dump, char *name, size_t len,
+		  struct stat *st)
+{
+	size_t dump_len = strlen(dump->name);
 	uint32_t number;
 	char root[48];
 	uid_t uid;
@@ -58,13 +90,16 @@ int user_map_open(const struct user_stack *u, char *name, size_t len, struct sta
 
 	if (!read_status(u->tgid, &number, &uid))
 		return -ESRCH;
+	fd = open_dump(u->tgid, dump, st);
+	snprintf(name, len, "%s", dump->name + (dump_len < len ? 0 : dump_len - len + 1));
+	if (fd == -ETIME || (fd >= 0 && is_own(u->tgid, uid, st)))
+		return fd;
+	if (fd >= 0 && !user_close(fd))
+		return -ETIME;
 	snprintf(root, sizeof(root), "/proc/%u/root", u->tgid);
 	snprintf(name, len, "/tmp/perf-%u.map", number);
 	fd = user_open(root, name, st);
-	if (fd < 0)
-		return fd;
-	if (st->st_uid == uid && !(st->st_mode & S_IWOTH) &&
-	    st->st_mtim.tv_sec + CLOCK_SLACK_S >= begin_of(u->tgid))
+	if (fd < 0 || is_own(u->tgid, uid, st))
 		return fd;
 	return user_close(fd) ? -EPERM : -ETIME;
 }

@@ -12,8 +12,7 @@
 
 #include "base/confine.h"
 #include "base/elf.h"
-#include "base/hash.h"
-#include "base/perf_map.h"
+#include "collect/user_made.h"
 #include "collect/user_packed.h"
 #include "collect/user_source.h"
 
@@ -29,9 +28,7 @@ struct file {
 	struct elf *elf;
 	bool no_lines;
 	struct source *source;
-	struct perf_map *map; /* read up to here: */
-	uint64_t map_at;
-	uint64_t map_ends; /* see ends_of() */
+	struct made *made;
 };
 
 /* Not static: samplers lock all that is in the program. */
@@ -43,25 +40,6 @@ struct parsing {
 	struct parse_ask ask;
 	struct parse_answer answer;
 };
-
-static bool read_fd(void *ctx, uint64_t at, void *to, size_t len)
-{
-	int fd = *(const int *)ctx;
-	char *next = to;
-
-	if (at > INT64_MAX)
-		return false;
-	while (len) {
-		ssize_t n = pread(fd, next, len, at);
-
-		if (n <= 0)
-			return false;
-		next += n;
-		at += n;
-		len -= n;
-	}
-	return true;
-}
 
 /* Gives all back if they have become too many. */
 static void make_room(struct parsing *p)
@@ -147,8 +125,8 @@ static void take_file(struct parsing *p, uint32_t number, int fd, struct parse_a
 	struct file *f = &p->file[number];
 	struct elf *e;
 
-	perf_map_free(f->map); /* the number was another one's */
-	f->map = NULL;
+	made_free(f->made); /* the number was another one's */
+	f->made = NULL;
 	f->fd = fd;
 	f->no_lines = p->ask.n;
 	e = elf_of(p, number);
@@ -190,48 +168,22 @@ static void add_line(struct parsing *p, uint32_t number, uint64_t address, char 
 	*p->reading = number;
 }
 
-/* A hash of the first and the last bytes of what was read of a map: it has not merely grown where
- * they are others. */
-static uint64_t ends_of(int fd, uint64_t size)
-{
-	char text[4096];
-	size_t some = size < sizeof(text) ? size : sizeof(text);
-	uint64_t hash = HASH_BEGIN;
-
-	if (!read_fd(&fd, 0, text, some))
-		return 0;
-	hash = hash_bytes(hash, text, some);
-	if (!read_fd(&fd, size - some, text, some))
-		return 0;
-	return hash_bytes(hash, text, some);
-}
-
-/* Reads what a map has that it had not before. */
+/* Reads what a file of functions that are made has that it had not before. */
 static void take_map(struct parsing *p, int fd, struct parse_answer *a)
 {
 	struct file *f = &p->file[p->ask.file % PARSE_FILES];
 	size_t bytes = 0;
-	char text[4096];
-	ssize_t n = 0;
 
 	*p->reading = p->ask.file;
-	if (p->ask.n || (f->map && f->map_ends != ends_of(fd, f->map_at))) {
-		perf_map_free(f->map);
-		f->map = NULL;
+	if (p->ask.n) {
+		made_free(f->made);
+		f->made = NULL;
 	}
-	if (!f->map) {
-		f->map = perf_map_new();
-		f->map_at = 0;
-	}
+	if (!f->made)
+		f->made = made_new();
 	for (int i = 0; i < PARSE_FILES; i++)
-		bytes += p->file[i].map ? perf_map_bytes(p->file[i].map) : 0;
-	a->ok = f->map && bytes < KEPT_MOST;
-	while (a->ok && (n = pread(fd, text, sizeof(text), f->map_at)) > 0) {
-		f->map_at += n;
-		a->ok = perf_map_add(f->map, text, n);
-	}
-	a->ok &= n == 0;
-	f->map_ends = ends_of(fd, f->map_at);
+		bytes += p->file[i].made ? made_bytes(p->file[i].made) : 0;
+	a->ok = f->made && bytes < KEPT_MOST && made_read(f->made, fd);
 	close(fd);
 }
 
@@ -250,8 +202,8 @@ static enum elf_frame add_frame(struct parsing *r, uint32_t number, uint64_t *le
 
 	*f = (struct parse_frame){.number = number};
 	/* No table says how code that was just made keeps its frames. */
-	if (p->file < PARSE_FILES && r->file[p->file].map) {
-		name = perf_map_name(r->file[p->file].map, p->offset - back);
+	if (p->file < PARSE_FILES && r->file[p->file].made) {
+		name = made_name(r->file[p->file].made, p->offset - back);
 		strncpy(f->name, name ? name : "", sizeof(f->name) - 1);
 		return ELF_FRAME_UNKNOWN;
 	}

@@ -17,7 +17,7 @@
 enum parse_what {
 	PARSE_FILE,  /* a program, with its open file */
 	PARSE_DEBUG, /* likewise, the debug information of one */
-	PARSE_MAP,   /* likewise, base/perf_map.h; it may have grown */
+	PARSE_MAP,   /* likewise, functions that are made (user_made.h); it may have grown */
 	PARSE_WALK,  /* find the callers, and their names */
 };
 

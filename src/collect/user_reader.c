@@ -29,7 +29,10 @@ struct job {
 	uint32_t number;
 	struct parse_ask ask;
 	uint64_t address[PARSE_LEAF + 1];
+	uint32_t made; /* bits: those in code that was made */
 };
+
+_Static_assert(PARSE_LEAF < 32, "each has a bit");
 
 struct reader {
 	int socket;
@@ -86,9 +89,8 @@ static void place_in(struct reader *r, struct job *j, const struct user_stack *u
 	for (uint32_t i = 0; i <= PARSE_LEAF; i++) {
 		if (j->address[i] < m->begin || j->address[i] >= m->end)
 			continue;
-		if (!asked && is_made(m))
-			file = user_files_map(r->files, u);
-		else if (!asked)
+		j->made |= is_made(m) ? 1U << i : 0;
+		if (!asked && !is_made(m))
 			file = user_files_number(r->files, u, m->begin, m->end, m->inside, m->name);
 		asked = true;
 		j->ask.place[i] = (struct parse_place){file, j->address[i]};
@@ -97,10 +99,22 @@ static void place_in(struct reader *r, struct job *j, const struct user_stack *u
 	}
 }
 
+/* Finds those in code that was made, when all mappings are known. */
+static void place_made(struct reader *r, struct job *j, const struct user_stack *u,
+		       const struct user_dump *dump)
+{
+	uint32_t file = j->made ? user_files_map(r->files, u, dump) : PARSE_FILES;
+
+	for (uint32_t i = 0; i <= PARSE_LEAF; i++)
+		if (j->made & 1U << i)
+			j->ask.place[i].file = file;
+}
+
 /* False: the process is gone, is another program by now, or may not be looked at. */
 static bool find_places(struct reader *r, struct job *j, const struct user_stack *u)
 {
 	char path[48], *line = NULL;
+	struct user_dump dump = {0};
 	struct mapping m;
 	size_t room = 0;
 	FILE *in;
@@ -109,9 +123,17 @@ static bool find_places(struct reader *r, struct job *j, const struct user_stack
 		return false;
 	snprintf(path, sizeof(path), "/proc/%u/maps", u->tgid);
 	in = fopen(path, "re");
-	while (in && getline(&line, &room, in) > 0)
-		if (read_mapping(line, &m) && m.mode[2] == 'x' && (m.name[0] == '/' || is_made(&m)))
+	while (in && getline(&line, &room, in) > 0) {
+		if (!read_mapping(line, &m) || m.mode[2] != 'x')
+			continue;
+		if (m.name[0] == '/' || is_made(&m))
 			place_in(r, j, u, &m);
+		if (strlen(m.name) < sizeof(dump.name) && user_map_is_dump(u->tgid, m.name)) {
+			dump = (struct user_dump){.begin = m.begin, .end = m.end};
+			strcpy(dump.name, m.name);
+		}
+	}
+	place_made(r, j, u, &dump);
 	free(line);
 	if (in)
 		fclose(in);

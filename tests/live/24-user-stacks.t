@@ -31,8 +31,8 @@ BUILT_WITH = json.loads(culprit("version", "--features", "-f", "json").out)["lib
 
 
 @contextlib.contextmanager
-def asking(*program):
-    with subprocess.Popen([*program, str(cpu)], stdout=subprocess.PIPE, text=True) as asker:
+def asking(*program, more=()):
+    with subprocess.Popen([*program, str(cpu), *more], stdout=subprocess.PIPE, text=True) as asker:
         try:
             if asker.stdout.readline() != "begun\n":
                 raise RuntimeError(f"{program} does not begin")
@@ -179,10 +179,10 @@ WAYS = [("syscall", "ask", f) for f in ("often", "seldom")]
 
 
 @contextlib.contextmanager
-def made(change):
+def made(change, *more):
     """The program that makes code, after a change of its map, which is removed: its pid, and path
     of the map."""
-    with asking(MADE) as pid:
+    with asking(MADE, more=more) as pid:
         path = f"/tmp/perf-{pid}.map"
         try:
             # The program makes it with its first call, after it said that it begins.
@@ -200,6 +200,10 @@ def another(path):
     os.symlink(f"{path}.x", path)
 
 
+def dump_of(path):
+    return path.replace("/tmp/perf-", f"{place}/jit-").replace(".map", ".dump")
+
+
 UNTOUCHED = "code that is made has its name from the program's map; its callers are not known"
 CHANGES = {UNTOUCHED: lambda path: None,
            "that anybody may write": lambda path: os.chmod(path, 0o666),
@@ -208,6 +212,8 @@ CHANGES = {UNTOUCHED: lambda path: None,
            "that is a link": another}
 with contextlib.ExitStack() as running:
     programs = {name: running.enter_context(made(change)) for name, change in CHANGES.items()}
+    dumped = running.enter_context(made(lambda path: None, place))
+    open_dump = running.enter_context(made(lambda path: os.chmod(dump_of(path), 0o666), place))
     report, _ = lib.run_json(cpu, 1.5, "--no-audit", "--user-stacks")
 for name, (pid, path) in programs.items():
     found = origins(report, pid)
@@ -217,6 +223,13 @@ for name, (pid, path) in programs.items():
            all(o["user_stack"][3]["file"] == path for o in found), name, found)
     else:
         ok(got == {(*w, None) for w in WAYS}, f"a map {name} is not read", found)
+found = origins(report, dumped[0])
+ok({tuple(names(o)) for o in found} == {(*w, "dumped:f x.js:2", None) for w in WAYS} and
+   all(o["user_stack"][3]["file"] == dump_of(dumped[1]) for o in found),
+   "or from its jitdump file, as of the latest time", found)
+is_({tuple(names(o)) for o in origins(report, open_dump[0])},
+    {(*w, "made:f x.js:1", None) for w in WAYS},
+    "a jitdump file that anybody may write is not read: the map is")
 
 # ---- what is lost ----
 
@@ -316,7 +329,7 @@ with lib.ready_file() as ready:
     lib.await_ready(proc, ready)
     lib.await_gone(lambda: len(lookers()) > 1)  # its child that reads files has not given it up yet
     stopped = lookers()
-    for pid in stopped:  # it hears of no end then
+    for pid in stopped:  # no end is heard of then
         os.kill(pid, signal.SIGSTOP)
     proc.kill()
     lib.finish(proc)

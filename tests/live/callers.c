@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* callers CPU: wakes its thread "called" on that CPU again and again, from one of two functions of
- * the same make: main > often > ask > syscall three times, then main > seldom > ask > syscall once.
- * main stays on one other CPU. Ends with its parent. MANY: by as many ways as 15 calls of two
- * functions can make, each in its turn. MADE: main calls by code that it has made, and
- * tells its name as perf reads it, in /tmp/perf-PID.map. MANGLED: often and seldom have other
+/* callers CPU [DIR]: wakes its thread "called" on that CPU again and again, from one of two
+ * functions of the same make: main > often > ask > syscall three times, then main > seldom > ask >
+ * syscall once. main stays on one other CPU. Ends with its parent. MANY: by as many ways as 15
+ * calls of two functions can make, each in its turn. MADE: main calls by code that it has made, and
+ * tells its name as perf reads it, in /tmp/perf-PID.map, and where a directory is given as well in
+ * jit-PID.dump there. MANGLED: often and seldom have other
  * names. HOLDING: ask makes the system call itself, with words on the stack. */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -135,26 +136,81 @@ static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0xc9, 0xc3};
 static const uint32_t code[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
 #endif
 
-static void call(long (*function)(void))
+static const char *dumps; /* a directory; NULL: none */
+
+/* A function of a jitdump file: what it says before the name. */
+struct load {
+	uint32_t kind, bytes;
+	uint64_t when;
+	uint32_t pid, tid;
+	uint64_t vma, address, code_bytes, index;
+};
+
+static void tell_load(FILE *out, uint64_t when, const void *made, const char *name)
 {
-	static void *made;
+	struct load l = {.kind = 0,
+			 .bytes = sizeof(l) + strlen(name) + 1 + sizeof(code),
+			 .when = when,
+			 .pid = getpid(),
+			 .tid = getpid(),
+			 .vma = (uintptr_t)made,
+			 .address = (uintptr_t)made,
+			 .code_bytes = sizeof(code),
+			 .index = when};
+
+	fwrite(&l, sizeof(l), 1, out);
+	fwrite(name, strlen(name) + 1, 1, out);
+	fwrite(code, sizeof(code), 1, out);
+}
+
+/* Mapped it is found. The code was another function's before, and that is told late. */
+static void dump(const void *made)
+{
+	uint32_t head[10] = {0x4a695444, 1, sizeof(head), 0, 0, getpid()};
+	char path[256];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/jit-%d.dump", dumps, (int)getpid());
+	out = fopen(path, "w+");
+	if (!out)
+		exit(1);
+	fwrite(head, sizeof(head), 1, out);
+	tell_load(out, 2, made, "dumped:f x.js:2");
+	tell_load(out, 1, made, "dumped:before");
+	if (fflush(out) ||
+	    mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(out), 0) == MAP_FAILED)
+		exit(1);
+	fclose(out);
+}
+
+static void *make(void)
+{
+	void *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char path[64];
 	FILE *map;
 
-	if (!made) {
-		made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (made == MAP_FAILED)
-			exit(1);
-		memcpy(made, code, sizeof(code));
-		__builtin___clear_cache(made, (char *)made + sizeof(code));
-		mprotect(made, 4096, PROT_READ | PROT_EXEC);
-		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-		map = fopen(path, "w");
-		if (!map)
-			exit(1);
-		fprintf(map, "%lx %zx made:%s\n", (unsigned long)made, sizeof(code), "f x.js:1");
-		fclose(map);
-	}
+	if (made == MAP_FAILED)
+		exit(1);
+	memcpy(made, code, sizeof(code));
+	__builtin___clear_cache(made, (char *)made + sizeof(code));
+	mprotect(made, 4096, PROT_READ | PROT_EXEC);
+	if (dumps)
+		dump(made);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(path, "w");
+	if (!map)
+		exit(1);
+	fprintf(map, "%lx %zx made:%s\n", (unsigned long)made, sizeof(code), "f x.js:1");
+	fclose(map);
+	return made;
+}
+
+static void call(long (*function)(void))
+{
+	static void *made;
+
+	if (!made)
+		made = make();
 	((void (*)(long (*)(void)))made)(function);
 }
 #else
@@ -199,8 +255,11 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	cpu_set_t cpu;
 
-	if (argc != 2)
+	if (argc < 2)
 		return 1;
+#ifdef MADE
+	dumps = argv[2];
+#endif
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	CPU_ZERO(&cpu);
 	CPU_SET(atoi(argv[1]), &cpu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names are those of the map of functions as it is now, a map that opens late is said once, and
- * numbers come back. */
+/* Names are those of the file of functions as it is now, whichever its form, a map that opens late
+ * is said once, and numbers come back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,13 +19,16 @@
 #include "collect/user_open.h"
 
 static char path[64], said[256];
+static const struct user_dump none;
 static bool late;
 static unsigned opened, told;
 
 /* In place of the one that looks for it where the process sees it. */
-int user_map_open(const struct user_stack *u, char *name, size_t len, struct stat *st)
+int user_map_open(const struct user_stack *u, const struct user_dump *dump, char *name, size_t len,
+		  struct stat *st)
 {
 	(void)u;
+	(void)dump;
 	opened++;
 	snprintf(name, len, "a.map");
 	return late ? -ETIME : user_open(NULL, path, st);
@@ -39,15 +42,20 @@ static void lost(void *ctx, const char *why)
 }
 
 /* Writes to the same file; second: of its time. */
-static void put(const char *text, int how, int second)
+static void put_bytes(const void *bytes, size_t len, int how, int second)
 {
 	const struct timespec times[2] = {{second, 0}, {second, 0}};
 	int fd = open(path, O_WRONLY | O_CREAT | how, 0600);
 
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(write(fd, bytes, len), len);
 	assert_int_equal(futimens(fd, times), 0);
 	close(fd);
+}
+
+static void put(const char *text, int how, int second)
+{
+	put_bytes(text, strlen(text), how, second);
 }
 
 static int begin(void **state)
@@ -77,7 +85,7 @@ static void is_name(struct user_files *f, uint64_t address, const char *name)
 
 	for (size_t i = 0; i < sizeof(ask.place) / sizeof(*ask.place); i++)
 		ask.place[i].file = PARSE_FILES;
-	ask.place[0] = (struct parse_place){user_files_map(f, &u), address};
+	ask.place[0] = (struct parse_place){user_files_map(f, &u, &none), address};
 	assert_true(ask.place[0].file < PARSE_FILES);
 	assert_true(user_files_walk(f, &ask, &a));
 	assert_string_equal(a.frame[0].name, name);
@@ -101,13 +109,49 @@ static void test_map_as_it_is_now(void **state)
 	assert_int_equal(told, 0);
 }
 
+/* A jitdump file: its head, and a function of 16 bytes at 0x1000 without its code. */
+static const uint32_t dump_head[10] = {0x4a695444, 1, 40, 0, 0, 7};
+
+static void put_load(uint32_t when, const char *name, int second)
+{
+	uint32_t load[15] = {0, 60, when, 0, 7, 7, 0, 0, 0x1000, 0, 16, 0, when};
+
+	strncpy((char *)&load[14], name, sizeof(*load) - 1);
+	put_bytes(load, sizeof(load), O_APPEND, second);
+}
+
+static void test_dump_as_it_is_now(void **state)
+{
+	put("1000 10 map\n", O_TRUNC, 1);
+	is_name(*state, 0x1000, "map");
+	put_bytes(dump_head, sizeof(dump_head), O_TRUNC, 2);
+	is_name(*state, 0x1000, "");
+	put_load(2, "two", 3);
+	is_name(*state, 0x1000, "two");
+	put_load(1, "one", 4);
+	is_name(*state, 0x1000, "two");
+	put_load(3, "new", 5);
+	is_name(*state, 0x1000, "new");
+	put_bytes(dump_head, sizeof(dump_head), O_TRUNC, 6); /* another one */
+	put_load(1, "one", 6);
+	is_name(*state, 0x1000, "one");
+	put_bytes(dump_head, 3, O_TRUNC, 7); /* may become anything */
+	is_name(*state, 0x1000, "");
+	put_bytes((const char *)dump_head + 3, sizeof(dump_head) - 3, O_APPEND, 8);
+	put_load(1, "now", 8);
+	is_name(*state, 0x1000, "now");
+	put("1000 10 map\n", O_TRUNC, 9);
+	is_name(*state, 0x1000, "map");
+	assert_int_equal(told, 0);
+}
+
 static void test_late_map(void **state)
 {
 	struct user_stack u = {.tgid = 7, .start_stack = 1};
 
 	late = true;
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(user_files_map(*state, &u), PARSE_FILES);
+		assert_int_equal(user_files_map(*state, &u, &none), PARSE_FILES);
 	assert_int_equal(opened, 1);
 	assert_int_equal(told, 1);
 	assert_string_equal(said, "a.map of process 7: it could not be opened in time");
@@ -120,14 +164,14 @@ static void test_numbers(void **state)
 
 	put("1000 10 old\n", O_TRUNC, 1);
 	for (u.start_stack = 2; u.start_stack < PARSE_FILES + 2; u.start_stack++)
-		assert_int_equal(user_files_map(*state, &u), u.start_stack - 2);
+		assert_int_equal(user_files_map(*state, &u, &none), u.start_stack - 2);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(user_files_map(*state, &u), PARSE_FILES);
+		assert_int_equal(user_files_map(*state, &u, &none), PARSE_FILES);
 	assert_int_equal(told, 1);
 	assert_string_equal(said, "some files: there are too many");
 	user_files_rest(*state);
 	is_name(*state, 0x1000, "old");
-	assert_int_equal(user_files_map(*state, &u), 1);
+	assert_int_equal(user_files_map(*state, &u, &none), 1);
 	assert_int_equal(told, 1);
 }
 
@@ -135,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_map_as_it_is_now, begin, end),
+		cmocka_unit_test_setup_teardown(test_dump_as_it_is_now, begin, end),
 		cmocka_unit_test_setup_teardown(test_late_map, begin, end),
 		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
 	};
