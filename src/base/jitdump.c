@@ -13,7 +13,7 @@
 #define MOVE_BYTES 64
 
 struct jitdump {
-	uint64_t at; /* of the next record; 0: the header is not read */
+	uint64_t at; /* the next record; 0: the header is not read */
 	uint32_t process;
 	bool swapped, broken;
 	/* One more than the place of a name, by the number of its code; 0: none. */

@@ -327,7 +327,7 @@ with lib.ready_file() as ready:
     proc = lib.spawn("run", "-c", str(cpu), "-d", "10m", "-q", "--no-audit", "--user-stacks",
                      "--ready-file", ready)
     lib.await_ready(proc, ready)
-    lib.await_gone(lambda: len(lookers()) > 1)  # its child that reads files has not given it up yet
+    lib.await_gone(lambda: len(lookers()) > 1)  # the child that reads files has not given it up yet
     stopped = lookers()
     for pid in stopped:  # no end is heard of then
         os.kill(pid, signal.SIGSTOP)
