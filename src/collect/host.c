@@ -98,33 +98,34 @@ void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t 
 
 /* The step that a CPU's hotplug is ("state") or is to go ("target"): the same numbers for all CPUs
  * that are whole and stay so. */
-static void read_hotplug(int cpu, const char *what, char *step, size_t len)
+static void read_hotplug(unsigned cpu, const char *what, char *step, size_t len)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), CPU_DIR "cpu%d/hotplug/%s", cpu, what);
+	snprintf(path, sizeof(path), CPU_DIR "cpu%u/hotplug/%s", cpu, what);
 	line_of_file(path, step, len);
 }
 
-static bool is_as_far_as(unsigned cpu, unsigned other, const char *what)
+/* True when a CPU is whole, as this one is, and no step is due. Before Linux 6.2 the CPU that has
+ * booted has a target of 0 for ever. */
+static bool is_whole(unsigned cpu)
 {
-	char step[16], its[16];
+	char state[16], target[16], here[16];
 
-	read_hotplug(cpu, what, step, sizeof(step));
-	read_hotplug(other, what, its, sizeof(its));
-	return !strcmp(step, its);
+	read_hotplug(cpu, "state", state, sizeof(state));
+	read_hotplug(cpu, "target", target, sizeof(target));
+	read_hotplug(sched_getcpu(), "state", here, sizeof(here));
+	return !strcmp(state, here) && (!strcmp(target, state) || (!cpu && !strcmp(target, "0")));
 }
 
 bool host_is_online(unsigned cpu)
 {
-	unsigned here = sched_getcpu();
 	struct cpus online;
 
 	host_online(&online);
 	/* One that comes up is in the mask before threads may be moved there (kernel/cpu.c:
 	 * CPUHP_AP_ONLINE, CPUHP_AP_ACTIVE), one that goes down stays there for a while. */
-	return cpus_has(&online, cpu) && is_as_far_as(cpu, here, "target") &&
-	       is_as_far_as(cpu, here, "state");
+	return cpus_has(&online, cpu) && is_whole(cpu);
 }
 
 /* True when the process is in the machine's own namespace of this kind, or the kernel has none of
