@@ -138,6 +138,16 @@ def wrong_token():
     return False
 
 
+def host_says():
+    """What a host has once said to a listener, who greets nobody else so."""
+    here, there = socket.socketpair()
+    with here, there:
+        there.sendall(channel.MAGIC + os.urandom(32) + bytes(32))
+        with contextlib.suppress(AssertionError):  # nobody knows the proof
+            Channel(here, secret).call()
+        return there.recv(1000)
+
+
 run = lib.spawn(*ON, "-d", "500ms", "-f", "json", "-o", at("live"), "-r", at("guest.rec"))
 child = until(lambda: told(run))
 status = until(lambda: (s := lib.read(f"/proc/{child}/status")) and "NoNewPrivs:\t1" in s and s)
@@ -154,6 +164,7 @@ first, second = answers(b"")[0], answers(b"")[0]
 ok(first and second and first[:8] == second[:8] == channel.MAGIC and first != second,
    "each that comes is given another number", first, second)
 for what, data in (("nothing", b""), ("a part of the greeting", b"x" * 30),
+                   ("what a host said before", host_says()),
                    ("zeros", bytes(200)), ("the largest length", b"\xff" * 100000),
                    ("noise", os.urandom(100000))):
     is_(answers(data)[1], b"", f"{what}: is no host, and is told nothing")
@@ -185,6 +196,50 @@ if not lib.starved(g):
        "the report is that of report --host, byte for byte", r, lib.read(at("live"))[:1000])
     ok(MARK in between.got[:8] and b"END" in between.got[-24:], "it begins and ends as a file does")
 
+
+# ---- a flood ----
+class Flood(threading.Thread):
+    """Comes again and again, as strangers do, until it is told to end."""
+    over = threading.Event()
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.came, self.late = 0, 0
+
+    def run(self):
+        what = (b"", b"x" * 30, host_says(), os.urandom(5000), b"\xff" * 100000)
+        while not self.over.is_set():
+            try:
+                with connect(port) as s:
+                    s.settimeout(1)
+                    s.sendall(what[self.came % len(what)])
+                self.came += 1
+            except ConnectionRefusedError:  # nobody listens any more: the host is there
+                self.late += 1
+                time.sleep(0.005)
+            except OSError:
+                self.came += 1
+
+
+if os.environ.get("LONG") and between.got:
+    run = lib.spawn(*ON, "-d", "5s", "-f", "json", "-r", at("flooded.rec"))
+    until(lambda: told(run))
+    flood = [Flood() for _ in range(3)]
+    for one in flood:
+        one.start()
+    until(lambda: sum(one.came for one in flood) > 1000, 5)
+    watch = lib.spawn("watch", "-c", str(cpu), "-q", "--to", f"tcp:{port}", "--token", at("token"),
+                      "-f", "json")
+    w, g = lib.finish(watch), lib.finish(run)
+    Flood.over.set()
+    for one in flood:
+        one.join(lib.HANG_S)
+    lib.diag("strangers that came before the host and after it:", sum(one.came for one in flood),
+             sum(one.late for one in flood))
+    if not lib.starved(g):
+        ok(w.rc == 0 and "--to" not in w.err and g.rc in (0, 3) and "its host" not in g.err
+           and '"host_side"' in g.out and all(one.came and one.late for one in flood),
+           "strangers come before the host, and go on while it sends: it is served", w, g)
 
 # ---- hosts that fail ----
 def hosted(send, *more, wait="60s", duration="300ms"):
@@ -255,6 +310,12 @@ def forged(c):
     c.sock.recv(1)
 
 
+def replayed(c):
+    box = c.sealed(between.got[:5000])
+    c.sock.sendall(box + box)
+    c.sock.recv(1)
+
+
 def too_long(c):
     c.put(between.got[:5000])
     c.sock.sendall((32768 + 18).to_bytes(4, "little") + bytes(40000))
@@ -308,6 +369,8 @@ if between.got:
     says("a host that is slow, and breaks off", hosted(slowly),
          "its host broke off .* before the end")
     says("a changed byte: broke off", hosted(forged), "its host broke off .* before the end")
+    says("a record that comes twice: broke off", hosted(replayed),
+         "its host broke off .* before the end")
     says("a length that is none: broke off", hosted(too_long),
          "its host broke off .* before the end")
     says("a host that ends before the run", hosted(early),
