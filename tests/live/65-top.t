@@ -102,7 +102,7 @@ noise = lib.spawn("timer", "-c", str(cpu), "-n", "3000", "-g", "10ms", path=lib.
 try:
     start()
     shows("it shows the CPU and how it sorts", "by the last second", f"cpu {cpu}")
-    shows("a source with its cause", "local_timer", "T01")
+    shows("a source with its cause", "local_timer > hrtimer_wakeup", "T10")
     shows("no line is wider than the terminal", fits(100))
     keys("Enter")
     shows("Enter shows the source under the cursor, its cause and what to do",
