@@ -121,7 +121,7 @@ int confine_writes(const char *removes)
 	uint64_t writes = FILE_WRITE | FILE_REMOVE | FILE_MAKE | (version > 1 ? FILE_REFER : 0) |
 			  (version > 2 ? FILE_TRUNCATE : 0);
 	struct landlock_below below = {.allowed = FILE_REMOVE};
-	int err = confine_refuse(changes), rules, bad;
+	int rules, bad;
 
 	if (version < 0)
 		return -errno;
@@ -133,9 +133,14 @@ int confine_writes(const char *removes)
 		syscall(LANDLOCK_ADD, rules, LANDLOCK_BENEATH, &below, 0);
 		close(below.folder);
 	}
-	bad = syscall(LANDLOCK_RESTRICT, rules, 0) ? -errno : err;
+	bad = syscall(LANDLOCK_RESTRICT, rules, 0) ? -errno : 0;
 	close(rules);
 	return bad;
+}
+
+int confine_changes(void)
+{
+	return confine_refuse(changes);
 }
 
 /* ---- system calls ---- */
@@ -210,6 +215,9 @@ static int install(struct sock_filter *code, unsigned len, void (*tell)(int numb
 
 	if (err)
 		return err;
+	/* Without CAP_SYS_ADMIN there is no filter else. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
 	/* Without this flag kernels before 5.16 switch speculation off for the process, at each
 	 * switch to it and from it. */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,

@@ -35,14 +35,22 @@ int confine_rights(uint64_t keep);
 /* Returns what `works` says while this thread lacks these capabilities; it gets them back. */
 bool confine_try(uint64_t rights, bool (*works)(void));
 
-/* From here on this thread and those that it starts open no file to write to it, and make, rename,
- * remove and change none, whoever owns it; files below the folder `removes` (NULL: none) they may
- * remove. What is open stays so, and ioctl(2) may do what chattr does. In turn they see of other
- * processes only what /proc shows to anybody. After confine_rights(). For kernels with Landlock,
- * from 5.13 on. 0, or -errno: some of it is still possible. */
+/* From here on this thread and those that it starts open no file to write to it, and make, rename
+ * and remove none, whoever owns it; files below the folder `removes` (NULL: none) they may remove.
+ * What is open stays so. In turn they see of other processes only what /proc shows to anybody.
+ * After confine_rights(). For kernels with Landlock, from 5.13 on. 0, or -errno: some of it is
+ * still possible. */
 int confine_writes(const char *removes);
 
-/* From here on this thread makes only these system calls: their numbers, with -1 at the end, at
+/* From here on this thread and those that it starts change no file's mode, owner, times, size or
+ * attributes, whoever owns it: Landlock does not know of these. ioctl(2) may do what chattr does.
+ * 0, or -errno: there is no filter. */
+int confine_changes(void);
+
+/* Filters of system calls. The kernel compiles each when it begins, for which arm64 interrupts all
+ * CPUs (arch/arm64/include/asm/cacheflush.h): not in a window.
+ *
+ * From here on this thread makes only these system calls: their numbers, with -1 at the end, at
  * most CONFINE_CALLS. Any other is not made, but ends the process with status 1, after it has told
  * the number to `tell`: it runs in a signal handler, and may only make calls from the list. Not an
  * error code, which the C library might take for something else and go on; and not a kill by the

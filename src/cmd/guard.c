@@ -83,6 +83,7 @@ void guard_alone(bool writes)
 {
 	if (!writes) {
 		chunks_expect_input();
+		confine_changes();
 		confine_writes(NULL);
 	}
 	confine_without(readers, tell_reader);
@@ -91,15 +92,27 @@ void guard_alone(bool writes)
 void guard_answerer(void)
 {
 	confine_rights(0);
+	confine_changes();
 	confine_writes(NULL);
 	confine_refuse(files);
 	confine_without(answerers, tell_answerer);
 }
 
-void guard_tracer(uint64_t keeps, const char *removes)
+static bool may_write(uint64_t keeps)
+{
+	return keeps & (RIGHT_DAC_OVERRIDE | RIGHT_SYS_PTRACE);
+}
+
+void guard_before_window(uint64_t keeps)
+{
+	if (!may_write(keeps))
+		confine_changes();
+	confine_refuse(tracers);
+}
+
+void guard_in_window(uint64_t keeps, const char *removes)
 {
 	confine_rights(keeps);
-	if (!(keeps & (RIGHT_DAC_OVERRIDE | RIGHT_SYS_PTRACE)))
+	if (!may_write(keeps))
 		confine_writes(removes);
-	confine_refuse(tracers);
 }

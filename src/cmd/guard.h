@@ -25,10 +25,15 @@ void guard_alone(bool writes);
  * begins threads. */
 void guard_answerer(void);
 
-/* From here on a process that measures keeps only these capabilities (base/confine.h), and starts
- * no program, touches no other process, has no other identity and does not administer the kernel:
- * all that fails. Unless it keeps the right to write anybody's files, it can write to none, but
- * remove those below the folder `removes` (NULL: none). */
-void guard_tracer(uint64_t keeps, const char *removes);
+/* A process that measures, before its window opens: from here on it starts no program, touches no
+ * other process, has no other identity and does not administer the kernel: all that fails. Unless
+ * it is to keep the right to write anybody's files (keeps: capabilities, base/confine.h), it
+ * changes nothing of one either, but its contents. */
+void guard_before_window(uint64_t keeps);
+
+/* Once it is open, and has been announced: from here on it keeps only these capabilities. Unless
+ * that right is among them, it can write to no file, but remove those below the folder `removes`
+ * (NULL: none). */
+void guard_in_window(uint64_t keeps, const char *removes);
 
 #endif

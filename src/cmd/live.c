@@ -181,18 +181,23 @@ static uint64_t right_of_maps(const struct live *l)
 	return host_own_caps() & RIGHT_BPF ? RIGHT_BPF : RIGHT_SYS_ADMIN;
 }
 
-/* Gives away what only the begin has needed. */
-static void confine(const struct live *l)
+/* The rights that it needs in the window, but for maps. */
+static uint64_t rights_to_keep(const struct live *l)
 {
-	uint64_t maps = right_of_maps(l);
 	uint64_t files = (l->output && l->output->path ? RIGHTS_OF_FILES : 0) |
 			 (l->limits ? limits_rights(l->limits) : 0);
-	uint64_t keeps = files | l->keeps | (l->flight ? flight_rights(l->flight) : 0);
 
+	return files | l->keeps | (l->flight ? flight_rights(l->flight) : 0);
+}
+
+/* Gives away what only the begin has needed. */
+static void confine(const struct live *l, uint64_t keeps)
+{
 	if (keeps == RIGHTS_ALL)
 		confine_rights(keeps);
 	else /* reports of a program that was killed are removed there */
-		guard_tracer(maps | keeps, l->keeps & RIGHT_FOWNER ? "/dev/shm" : NULL);
+		guard_in_window(right_of_maps(l) | keeps,
+				l->keeps & RIGHT_FOWNER ? "/dev/shm" : NULL);
 }
 
 static int too_early(const struct live *l)
@@ -204,6 +209,7 @@ static int too_early(const struct live *l)
 /* Runs from the window's begin to its end. */
 static int run_window(struct live *l, struct recorder *recorder)
 {
+	uint64_t keeps = rights_to_keep(l);
 	struct cpus isolated;
 	int code, bad = 0;
 
@@ -216,6 +222,8 @@ static int run_window(struct live *l, struct recorder *recorder)
 	if (measure_await_begin(l->measure))
 		return measure_stop ? too_early(l) : EXIT_ERROR;
 	l->host_clock = readings_open();
+	if (keeps != RIGHTS_ALL)
+		guard_before_window(keeps);
 	if (l->engine->begin(l->run))
 		return EXIT_ERROR;
 	readings_take(&l->view->run.readings, l->host_clock, false);
@@ -229,7 +237,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 		return EXIT_ERROR;
 	measure_announce(l->measure);
 	notify_tell(&l->notify, "READY=1");
-	confine(l);
+	confine(l, keeps);
 	measure(l, recorder);
 	notify_tell(&l->notify, "STOPPING=1"); /* the rest may wait for a disk */
 	l->engine->end(l->run);
