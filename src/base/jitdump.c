@@ -184,7 +184,8 @@ bool jitdump_read(struct jitdump *j, const struct elf_source *file, uint64_t siz
 
 	if (!j->at && size < HEADER)
 		return true;
-	j->broken |= !j->at && !read_header(j, file);
+	if (!j->at && !j->broken)
+		j->broken = !read_header(j, file);
 	while (!j->broken && next_record(j, file, size, &r)) {
 		if (!take_record(j, &r, map))
 			return false;

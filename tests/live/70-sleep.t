@@ -285,6 +285,10 @@ class Loaded:
         return r
 
 
+def writers(pids):
+    return [pid for pid in pids if lib.read(f"/proc/{pid}/comm").startswith("stress-ng-hdd")]
+
+
 FROZEN = f"/sys/fs/cgroup/freezer/culprit-test-{os.getpid()}"
 
 
@@ -321,8 +325,9 @@ if shutil.which("stress-ng"):
     if kept:
         lib.await_ready(kept.proc, kept.ready)
         lib.await_gone(kept.begins)
-        freeze(next(pid for pid in kept.found
-                    if lib.read(f"/proc/{pid}/comm").startswith("stress-ng-hdd")))
+        # A worker has its name some time after it was begun.
+        lib.await_gone(lambda: not writers(kept.found))
+        freeze(writers(kept.found)[0])
         os.killpg(kept.proc.pid, signal.SIGINT)
     # One of each pair ends by itself, the other is killed: all side by side.
     loaded = {(args, sig): Loaded(*more, *args) for args in where

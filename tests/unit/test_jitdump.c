@@ -310,7 +310,7 @@ static void test_broken(void **state)
 	static const struct {
 		unsigned at;
 		uint32_t value;
-	} bad[] = {{0, 0x4a695445}, {4, 2}, {4, 0}, {8, 39}, {8, 0}};
+	} bad[] = {{0, 0x4a695445}, {0, 0x4454694a}, {4, 2}, {4, 0}, {8, 39}, {8, 0}};
 	struct dump *d;
 
 	(void)state;
@@ -320,6 +320,8 @@ static void test_broken(void **state)
 		load(d, 1, 0x1000, 16, 0, "f");
 		d->shown = d->size;
 		assert_false(read_on(d));
+		assert_false(read_on(d)); /* nor is it one when it is looked at again */
+		assert_int_equal(jitdump_at(d->dump), 0);
 		is(d, 0x1000, NULL);
 		end(d);
 	}
