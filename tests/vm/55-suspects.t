@@ -11,6 +11,7 @@ import json
 import os
 import re
 import signal
+import sys
 import time
 
 from guests import LONG, lab, need
@@ -66,21 +67,27 @@ def stop(process):
 
 def await_text(guest, text):
     """As Guest.await_console, and at once."""
-    while text not in guest.console():
+    while text not in (console := guest.console()):
+        if "MISSED" in console:
+            return False
         if guest.process.poll() is not None:
             guest.await_console(text)  # says why
         time.sleep(0.002)
+    return True
 
 
 def measure():
+    """When the stops in step began, and what came of it; None: this machine was late with one."""
     guest = lab.Guest(kernel, JOB, cpus=4, isolation="isolcpus=1,2 nohz_full=1,2 irqaffinity=0,3")
     began = []
     try:
         for k in range(STOPS):
-            await_text(guest, f"NOW {k}\n")
+            if not await_text(guest, f"NOW {k}\n"):
+                return None
             time.sleep(0.05)  # NOW is said before the call begins
             began.append(stop(guest.process))
-        await_text(guest, "APART")
+        if not await_text(guest, "APART"):
+            return None
         for k in range(STOPS):
             time.sleep(APART_S)
             stop(guest.process)
@@ -102,7 +109,12 @@ def stops_of(rows):
 
 
 kernel, = need(KERNEL)
-began, (rc, out, err, files) = lab.trying(measure)
+measured = lab.trying(measure)
+if measured is None:
+    not_judged("who ran when all stopped", "a stop came before the thread was in the call")
+    done()
+    sys.exit()
+began, (rc, out, err, files) = measured
 files = {name: data.decode(errors="replace") for name, data in files.items()}
 ok(rc == 0, "the job ends well in the guest", rc, out, err)
 tid = int(files["tid"])
@@ -116,10 +128,12 @@ diag("calls", calls, "stops", found_here)
 diag("in step", json.dumps(step), "apart", json.dumps(apart))
 found = step.get("suspect") or {}
 # This machine stops the guest, too, or runs its CPUs one after the other: then there are stops in
-# which the planted thread was nowhere, or fewer than were made, and nobody need be named.
+# which the planted thread was nowhere, or fewer than were made, and nobody need be named. That the
+# CPUs of one in twelve go on more than 5 % of its time apart is common where a machine has fewer.
+# A CPU is let go some ms before the planted thread's, or behind it: most of a stop is in its call.
 others = [x for x in found_here
-          if not any(call[0] <= x[0] and x[1] <= call[1] for call in calls)]
-if others or len(found_here) < 0.95 * STOPS or step["judged"] < STOPS - 2:
+          if not any(2 * (min(x[1], call[1]) - max(x[0], call[0])) > x[1] - x[0] for call in calls)]
+if others or min(len(found_here), step["judged"]) < STOPS - 2:
     not_judged("in step, the planted thread is named",
                f"{len(others)} stops were this machine's own, of {len(found_here)}; "
                f"{step['judged']} could be judged")
