@@ -112,8 +112,11 @@ def of(comm):
 
 
 def ways(asked, depth):
-    return {tuple(f["function"] for f in w["user_stack"][:depth])
-            for o in asked for w in o.get("ways", ())}
+    """Without those of the program's begin, which is in the window: who makes a thread may wake it,
+    too (glibc holds it until it has its attributes)."""
+    found = {tuple(f["function"] for f in w["user_stack"][:depth])
+             for o in asked for w in o.get("ways", ())}
+    return {way for way in found if "pthread_create" not in way}
 
 
 rows, asked = of("callers")
