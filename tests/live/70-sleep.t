@@ -325,10 +325,16 @@ if shutil.which("stress-ng"):
     if kept:
         lib.await_ready(kept.proc, kept.ready)
         lib.await_gone(kept.begins)
-        # A worker has its name some time after it was begun.
-        lib.await_gone(lambda: not writers(kept.found))
-        freeze(writers(kept.found)[0])
-        os.killpg(kept.proc.pid, signal.SIGINT)
+        # A worker has its name some time after it was begun, perhaps as the last.
+        lib.await_gone(lambda: kept.proc.poll() is None and not writers(load_of(kept.proc)))
+        kept.found = load_of(kept.proc)
+        if kept.proc.poll() is None and writers(kept.found):
+            freeze(writers(kept.found)[0])
+            os.killpg(kept.proc.pid, signal.SIGINT)
+        else:
+            lib.not_judged("a process of the load that the kernel keeps",
+                           f"it ended before its writer was there: {kept.end()}")
+            kept = None
     # One of each pair ends by itself, the other is killed: all side by side.
     loaded = {(args, sig): Loaded(*more, *args) for args in where
               for sig, more in ((signal.SIGINT, ()), (signal.SIGKILL, ("--no-trace",)))}
