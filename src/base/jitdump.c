@@ -99,7 +99,7 @@ static bool set_name(struct jitdump *j, uint64_t code, uint32_t name)
 /* A record's first bytes, which are no less than it has up to its name's end, or the most that is
  * kept of that, and a NUL. */
 struct record {
-	uint32_t id, bytes, has;
+	uint32_t id, bytes;
 	uint64_t when;
 	char text[NAME_AT + JITDUMP_NAME];
 };
@@ -160,6 +160,7 @@ static bool next_record(struct jitdump *j, const struct elf_source *file, uint64
 			struct record *r)
 {
 	char head[16];
+	size_t has;
 
 	if (j->at > size || size - j->at < sizeof(head) ||
 	    !file->read(file->ctx, j->at, head, sizeof(head)))
@@ -172,9 +173,9 @@ static bool next_record(struct jitdump *j, const struct elf_source *file, uint64
 		return false;
 	if (r->id != CODE_LOAD && r->id != CODE_MOVE)
 		return true;
-	r->has = r->bytes < sizeof(r->text) - 1 ? r->bytes : sizeof(r->text) - 1;
-	r->text[r->has] = 0;
-	return file->read(file->ctx, j->at, r->text, r->has);
+	has = r->bytes < sizeof(r->text) - 1 ? r->bytes : sizeof(r->text) - 1;
+	r->text[has] = 0;
+	return file->read(file->ctx, j->at, r->text, has);
 }
 
 bool jitdump_read(struct jitdump *j, const struct elf_source *file, uint64_t size,

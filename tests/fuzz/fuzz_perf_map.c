@@ -33,6 +33,17 @@ static struct perf_map *take(const char *bytes, size_t len, size_t step)
 	return m;
 }
 
+/* The name at the look's address, which is the same in both, and shorter than that. */
+static const char *name_in_both(struct perf_map *one, struct perf_map *other, uint64_t look,
+				size_t most)
+{
+	uint64_t address = look < LOOKS / 2 ? look * 8 : UINT64_MAX >> (look - LOOKS / 2);
+	const char *a = perf_map_name(one, address), *b = perf_map_name(other, address);
+
+	assert(!a == !b && (!a || (!strcmp(a, b) && a[0] && strlen(a) < most)));
+	return a;
+}
+
 static void fuzz_lines(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data + 1;
@@ -40,11 +51,8 @@ static void fuzz_lines(const uint8_t *data, size_t size)
 	struct perf_map *pieces = take(text, size - 1, data[0] + 1);
 
 	for (uint64_t i = 0; i < LOOKS; i++) {
-		uint64_t address = i < LOOKS / 2 ? i * 8 : UINT64_MAX >> (i - LOOKS / 2);
-		const char *a = perf_map_name(whole, address);
-		const char *b = perf_map_name(pieces, address);
+		const char *a = name_in_both(whole, pieces, i, PERF_MAP_LINE);
 
-		assert(!a == !b && (!a || (!strcmp(a, b) && a[0] && strlen(a) < PERF_MAP_LINE)));
 		count_run(a ? 1 : 0, a ? "function" : "no function");
 	}
 	perf_map_free(whole);
@@ -106,13 +114,8 @@ static void fuzz_bytes(const uint8_t *data, size_t size)
 	struct taken whole = take_dump(data, size, size), pieces = take_dump(data, size, 37);
 
 	assert(whole.ok == pieces.ok && jitdump_at(whole.dump) == jitdump_at(pieces.dump));
-	for (uint64_t i = 0; i < LOOKS; i++) {
-		uint64_t address = i < LOOKS / 2 ? i * 8 : UINT64_MAX >> (i - LOOKS / 2);
-		const char *a = perf_map_name(whole.map, address);
-		const char *b = perf_map_name(pieces.map, address);
-
-		assert(!a == !b && (!a || (!strcmp(a, b) && a[0] && strlen(a) < JITDUMP_NAME)));
-	}
+	for (uint64_t i = 0; i < LOOKS; i++)
+		name_in_both(whole.map, pieces.map, i, JITDUMP_NAME);
 	count_run(whole.ok ? 3 : 2, whole.ok ? "jitdump" : "broken jitdump");
 	end_dump(&whole);
 	end_dump(&pieces);

@@ -385,11 +385,11 @@ ok(status["late"] == (3 if late["run"]["incomplete"] else 0)
    "one that goes offline while the window ends leaves the other one whole", status["late"],
    text["late.err"], late["run"])
 
+pokes = [{e["tid"]: e["comm"] for e in map(json.loads, text[f"came.{which}"].splitlines())
+          if "tid" in e} for which in ("poke", "again")]
 for way in "", "--sums":
     name = f"came{way}"
     came = json.loads(text[name])
-    pokes = [{e["tid"]: e["comm"] for e in map(json.loads, text[f"came.{which}"].splitlines())
-              if "tid" in e} for which in ("poke", "again")]
     found = [[s for c in came["cpus"] if not way or c["cpu"] == 3 for s in c["sources"]
               if s["kind"] == "thread" and (s["name"] if way else s["id"]) in
               (poke.values() if way else poke)] for poke in pokes]
