@@ -22,10 +22,15 @@
 #define NUMBER     32
 #define PROOF      32
 #define LENGTH     4
-#define SEALED     (CHANNEL_RECORD + crypto_secretstream_xchacha20poly1305_ABYTES)
+#define EMPTY      crypto_secretstream_xchacha20poly1305_ABYTES /* a record of no bytes, sealed */
+#define SEAL_HEAD  crypto_secretstream_xchacha20poly1305_HEADERBYTES
+#define SEALED     (CHANNEL_RECORD + EMPTY)
 #define TOKEN_MIN  16
 #define TOKEN_MAX  4096
 #define NOT_OTHERS "make one with: " TOKEN_MAKE ", and copy it to the other side"
+
+_Static_assert(sizeof(((struct caller *)0)->said) == NUMBER + SEAL_HEAD + LENGTH + EMPTY,
+	       "what a host says first");
 
 struct channel {
 	int fd;
@@ -147,22 +152,40 @@ void channel_free(struct channel *c)
 	free(c);
 }
 
-static bool answer(struct channel *c, const struct token *token, uint64_t deadline_ns)
+static uint32_t length_of(const struct channel *c)
 {
-	uint8_t hello[MAGIC_LEN + NUMBER], key[32], proof[PROOF], none[CHANNEL_RECORD];
-	uint8_t head[NUMBER + crypto_secretstream_xchacha20poly1305_HEADERBYTES];
+	return c->sealed[0] | c->sealed[1] << 8 | c->sealed[2] << 16 | (uint32_t)c->sealed[3] << 24;
+}
+
+/* Opens the record of so many bytes that came. */
+static bool unseal(struct channel *c, uint32_t sealed, uint8_t *to, size_t *len, bool *last)
+{
+	unsigned char tag;
+	unsigned long long n;
+
+	if (crypto_secretstream_xchacha20poly1305_pull(&c->state, to, &n, &tag, c->sealed + LENGTH,
+						       sealed, c->sealed, LENGTH))
+		return false;
+	*len = n;
+	*last = tag == crypto_secretstream_xchacha20poly1305_TAG_FINAL;
+	return true;
+}
+
+/* A host begins with its number, the head of its seal, an empty record. */
+static bool shows_token(struct channel *c, const struct caller *caller, const struct token *token)
+{
+	const uint8_t *record = caller->said + NUMBER + SEAL_HEAD;
+	uint8_t key[32], proof[PROOF], none[EMPTY];
 	bool last, good;
 	size_t len;
 
-	memcpy(hello, MAGIC, MAGIC_LEN);
-	randombytes_buf(hello + MAGIC_LEN, NUMBER);
-	if (!put_bytes(c->fd, hello, sizeof(hello), deadline_ns) ||
-	    !take_bytes(c->fd, head, sizeof(head), deadline_ns))
-		return false;
-	derive(token, hello + MAGIC_LEN, head, key, proof);
-	good = !crypto_secretstream_xchacha20poly1305_init_pull(&c->state, head + NUMBER, key) &&
-	       channel_take(c, none, &len, &last, deadline_ns) && !len && !last &&
-	       put_bytes(c->fd, proof, sizeof(proof), deadline_ns);
+	derive(token, caller->number, caller->said, key, proof);
+	memcpy(c->sealed, record, LENGTH + EMPTY);
+	good = length_of(c) == EMPTY &&
+	       !crypto_secretstream_xchacha20poly1305_init_pull(&c->state, caller->said + NUMBER,
+								key) &&
+	       unseal(c, EMPTY, none, &len, &last) && !last &&
+	       put_bytes(c->fd, proof, sizeof(proof), 0);
 	sodium_memzero(key, sizeof(key));
 	return good;
 }
@@ -170,7 +193,7 @@ static bool answer(struct channel *c, const struct token *token, uint64_t deadli
 static bool call(struct channel *c, const struct token *token, uint64_t deadline_ns)
 {
 	uint8_t hello[MAGIC_LEN + NUMBER], key[32], proof[PROOF], shown[PROOF];
-	uint8_t head[NUMBER + crypto_secretstream_xchacha20poly1305_HEADERBYTES];
+	uint8_t head[NUMBER + SEAL_HEAD];
 	bool good;
 
 	if (!take_bytes(c->fd, hello, sizeof(hello), deadline_ns) ||
@@ -187,14 +210,35 @@ static bool call(struct channel *c, const struct token *token, uint64_t deadline
 	return good;
 }
 
-struct channel *channel_answer(int fd, const struct token *token, uint64_t deadline_ns)
+bool channel_greet(struct caller *caller, int fd)
 {
-	struct channel *c = channel_new(fd);
+	uint8_t hello[MAGIC_LEN + NUMBER];
 
-	if (c && answer(c, token, deadline_ns))
-		return c;
-	channel_free(c);
-	return NULL;
+	caller->fd = fd;
+	caller->len = 0;
+	randombytes_buf(caller->number, sizeof(caller->number));
+	memcpy(hello, MAGIC, MAGIC_LEN);
+	memcpy(hello + MAGIC_LEN, caller->number, NUMBER);
+	return put_bytes(fd, hello, sizeof(hello), 0);
+}
+
+enum heard channel_hear(struct caller *caller, const struct token *token, struct channel **c)
+{
+	ssize_t got = recv(caller->fd, caller->said + caller->len,
+			   sizeof(caller->said) - caller->len, MSG_DONTWAIT);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return HEARD_PART;
+	if (got <= 0)
+		return HEARD_STRANGER;
+	caller->len += got;
+	if (caller->len < sizeof(caller->said))
+		return HEARD_PART;
+	*c = channel_new(caller->fd);
+	if (*c && shows_token(*c, caller, token))
+		return HEARD_HOST;
+	channel_free(*c);
+	return HEARD_STRANGER;
 }
 
 struct channel *channel_call(int fd, const struct token *token, uint64_t deadline_ns)
@@ -209,28 +253,20 @@ struct channel *channel_call(int fd, const struct token *token, uint64_t deadlin
 
 bool channel_take(struct channel *c, uint8_t *to, size_t *len, bool *last, uint64_t deadline_ns)
 {
-	unsigned char tag;
-	unsigned long long n;
 	uint32_t sealed;
 
 	if (!take_bytes(c->fd, c->sealed, LENGTH, deadline_ns))
 		return false;
-	sealed = c->sealed[0] | c->sealed[1] << 8 | c->sealed[2] << 16 |
-		 (uint32_t)c->sealed[3] << 24;
-	if (sealed < crypto_secretstream_xchacha20poly1305_ABYTES || sealed > SEALED ||
-	    !take_bytes(c->fd, c->sealed + LENGTH, sealed, deadline_ns) ||
-	    crypto_secretstream_xchacha20poly1305_pull(&c->state, to, &n, &tag, c->sealed + LENGTH,
-						       sealed, c->sealed, LENGTH))
-		return false;
-	*len = n;
-	*last = tag == crypto_secretstream_xchacha20poly1305_TAG_FINAL;
-	return true;
+	sealed = length_of(c);
+	return sealed >= EMPTY && sealed <= SEALED &&
+	       take_bytes(c->fd, c->sealed + LENGTH, sealed, deadline_ns) &&
+	       unseal(c, sealed, to, len, last);
 }
 
 bool channel_put(struct channel *c, const uint8_t *from, size_t len, bool last,
 		 uint64_t deadline_ns)
 {
-	size_t sealed = len + crypto_secretstream_xchacha20poly1305_ABYTES;
+	size_t sealed = len + EMPTY;
 
 	for (int i = 0; i < LENGTH; i++)
 		c->sealed[i] = sealed >> 8 * i;
@@ -248,12 +284,19 @@ int channel_token(const char *path, struct token *token)
 			"file, and use culprit report guest.rec --host host.rec");
 }
 
-struct channel *channel_answer(int fd, const struct token *token, uint64_t deadline_ns)
+bool channel_greet(struct caller *caller, int fd)
 {
+	(void)caller;
 	(void)fd;
+	return false;
+}
+
+enum heard channel_hear(struct caller *caller, const struct token *token, struct channel **c)
+{
+	(void)caller;
 	(void)token;
-	(void)deadline_ns;
-	return NULL;
+	(void)c;
+	return HEARD_STRANGER;
 }
 
 struct channel *channel_call(int fd, const struct token *token, uint64_t deadline_ns)

@@ -53,9 +53,27 @@ int channel_connect(const struct channel_address *a);
 
 struct channel;
 
-/* The begin of a connection, on either side: the other has the same token, or it is NULL. fd is
+/* One who has come to who listens, and has not shown yet that it has the token. */
+struct caller {
+	int fd;             /* nonblocking, who listens owns it */
+	uint8_t number[32]; /* the greeting's */
+	uint8_t said[77];   /* a host says so much first */
+	size_t len;
+};
+
+enum heard {
+	HEARD_PART,     /* more may come */
+	HEARD_STRANGER, /* no host, or gone */
+	HEARD_HOST,
+};
+
+/* Greets one who has come; and takes what it has said meanwhile. Neither waits. False: the greeting
+ * did not go away. *c: of HEARD_HOST alone. */
+bool channel_greet(struct caller *caller, int fd);
+enum heard channel_hear(struct caller *caller, const struct token *token, struct channel **c);
+
+/* The begin of a connection by who calls: the other has the same token, or it is NULL. fd is
  * nonblocking and stays the caller's; deadline_ns: of CLOCK_MONOTONIC, when patience ends. */
-struct channel *channel_answer(int fd, const struct token *token, uint64_t deadline_ns);
 struct channel *channel_call(int fd, const struct token *token, uint64_t deadline_ns);
 void channel_free(struct channel *c); /* NULL is allowed */
 

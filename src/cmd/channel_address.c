@@ -13,7 +13,7 @@
 #include "cmd/channel.h"
 
 #define LOCAL      "127.0.0.1"
-#define WAITING    4 /* connections that nobody has answered yet */
+#define WAITING    64 /* connections that nobody has answered yet */
 #define CONNECT_MS 10000
 
 /* ---- addresses ---- */

@@ -23,6 +23,7 @@
 #define SILENCE_NS   (30 * NSEC_PER_SEC) /* without a record: the host sends one a second */
 #define REST_NS      (30 * NSEC_PER_SEC) /* for what the host has in hand */
 #define LOOK_MS      100                 /* between two looks whether that is still wanted */
+#define CALLERS      64                  /* waiting for the token at a time */
 
 /* Memory that both processes see. */
 struct state {
@@ -108,21 +109,97 @@ static enum received take_all(struct taker *t, int fd, struct channel *c)
 	return how == RECEIVED_PART ? RECEIVED_BROKE : how;
 }
 
+/* Those who have not shown the token yet; who came first is first. */
+struct callers {
+	struct caller of[CALLERS];
+	uint64_t until_ns[CALLERS];
+	int n;
+};
+
+static void remove_caller(struct callers *all, int i)
+{
+	all->n--;
+	memmove(&all->of[i], &all->of[i + 1], (all->n - i) * sizeof(all->of[0]));
+	memmove(&all->until_ns[i], &all->until_ns[i + 1], (all->n - i) * sizeof(uint64_t));
+}
+
+static void send_away(struct taker *t, struct callers *all, int i)
+{
+	close(all->of[i].fd);
+	remove_caller(all, i);
+	t->state->refused++;
+}
+
+/* Takes in one who comes. Where there are too many, who came first has to go: a host says at once
+ * what it has to say. */
+static void take_in(struct taker *t, struct callers *all)
+{
+	int fd = accept4(t->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	if (all->n == CALLERS)
+		send_away(t, all, 0);
+	all->until_ns[all->n] = now_ns() + HANDSHAKE_NS;
+	all->n++;
+	if (!channel_greet(&all->of[all->n - 1], fd))
+		send_away(t, all, all->n - 1);
+}
+
+/* Waits for one of them, for another who comes, or until the first has to go: p tells of each, and
+ * behind them of who comes. False: it is enough. */
+static bool wait_for_any(const struct taker *t, const struct callers *all, struct pollfd *p)
+{
+	uint64_t now = now_ns();
+	int n = all->n, ms = -1;
+
+	for (int i = 0; i < n; i++)
+		p[i] = (struct pollfd){.fd = all->of[i].fd, .events = POLLIN};
+	p[n] = (struct pollfd){.fd = t->listening, .events = POLLIN};
+	p[n + 1] = (struct pollfd){.fd = t->control, .events = POLLIN};
+	if (n)
+		ms = now < all->until_ns[0] ? (all->until_ns[0] - now) / NSEC_PER_MSEC + 1 : 0;
+	while (poll(p, n + 2, ms) < 0 && errno == EINTR)
+		;
+	return !p[n + 1].revents;
+}
+
+/* The connection of one who has shown the token by now; -1: none has. */
+static int hear_all(struct taker *t, struct callers *all, const struct pollfd *p,
+		    struct channel **c)
+{
+	for (int i = all->n - 1; i >= 0; i--) {
+		int fd = all->of[i].fd;
+		enum heard heard =
+			p[i].revents ? channel_hear(&all->of[i], t->token, c) : HEARD_PART;
+
+		if (heard == HEARD_HOST) {
+			remove_caller(all, i);
+			return fd;
+		}
+		if (heard == HEARD_STRANGER || all->until_ns[i] <= now_ns())
+			send_away(t, all, i);
+	}
+	return -1;
+}
+
 /* The connection of one who has the token; -1: it is enough. */
 static int await_host(struct taker *t, struct channel **c)
 {
-	while (wait_for(t->listening, t->control, -1) == 1) {
-		int fd = accept4(t->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct pollfd p[CALLERS + 2];
+	struct callers all = {.n = 0};
+	int fd = -1;
 
-		if (fd < 0)
-			continue;
-		*c = channel_answer(fd, t->token, now_ns() + HANDSHAKE_NS);
-		if (*c)
-			return fd;
-		close(fd);
-		t->state->refused++;
+	while (fd < 0 && wait_for_any(t, &all, p)) {
+		bool comes = p[all.n].revents;
+
+		fd = hear_all(t, &all, p, c);
+		if (fd < 0 && comes)
+			take_in(t, &all);
 	}
-	return -1;
+	while (all.n)
+		send_away(t, &all, 0);
+	return fd;
 }
 
 static void __attribute__((noreturn)) take(struct taker *t, const struct cpus *cpus, pid_t culprit)

@@ -2,9 +2,9 @@
 /* run --host-listen: takes the recording that culprit watch --to sends from the host of this guest.
  * A process of its own listens and takes it, without capabilities, off the measured CPUs, and ends
  * with culprit. It takes one recording: of who first shows that it has the token. Who does not is
- * sent away, one after the other, within seconds. What comes is bounded: in bytes, which lie in
- * memory, and in time without a byte. Nothing of it is read there: what it holds is for
- * recording_open().
+ * sent away within seconds, and before that when too many have come since. What comes is bounded:
+ * in bytes, which lie in memory, and in time without a byte. Nothing of it is read there: what it
+ * holds is for recording_open().
  */
 #ifndef CULPRIT_RECEIVER_H
 #define CULPRIT_RECEIVER_H

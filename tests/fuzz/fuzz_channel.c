@@ -108,12 +108,25 @@ static size_t seal(const uint8_t *data, size_t size, uint8_t *stream, bool last)
 	return len;
 }
 
+static struct channel *answer(int fd)
+{
+	struct channel *c = NULL;
+	struct caller caller;
+	enum heard heard;
+
+	if (!channel_greet(&caller, fd))
+		return NULL;
+	while ((heard = channel_hear(&caller, &token, &c)) == HEARD_PART)
+		;
+	return heard == HEARD_HOST ? c : NULL;
+}
+
 /* Takes the begin of what was put; all of it where nothing was changed. */
 static void take(const uint8_t *stream, size_t len, const uint8_t *data, size_t size, bool whole)
 {
 	static uint8_t record[CHANNEL_RECORD];
 	int other, fd = end_with(stream, len, &other);
-	struct channel *c = channel_answer(fd, &token, PATIENT);
+	struct channel *c = answer(fd);
 	size_t at = 0, n;
 	bool last = false;
 
@@ -151,8 +164,7 @@ static void try_sealed(const uint8_t *data, size_t size)
 static void try_raw(const uint8_t *data, size_t size, bool host)
 {
 	int other, fd = end_with(data, size, &other);
-	struct channel *c =
-		host ? channel_call(fd, &token, PATIENT) : channel_answer(fd, &token, PATIENT);
+	struct channel *c = host ? channel_call(fd, &token, PATIENT) : answer(fd);
 
 	assert(!c);
 	count_run(host ? 4 : 5, host ? "to the host" : "to the guest");

@@ -242,9 +242,9 @@ if os.environ.get("LONG") and between.got:
            "strangers come before the host, and go on while it sends: it is served", w, g)
 
 # ---- hosts that fail ----
-def hosted(send, *more, wait="60s", duration="300ms"):
-    """A run's Result with a host that does that with its channel. One that comes late also ends the
-    run, by c.end()."""
+def hosted(send, *more, wait="60s", duration="300ms", before=lambda: None):
+    """A run's Result with a host that does that with its channel, and that before it comes. One
+    that comes late also ends the run, by c.end()."""
     fault = []
 
     def host():
@@ -252,6 +252,7 @@ def hosted(send, *more, wait="60s", duration="300ms"):
             until(lambda: told(proc))
             if wait == "1ms":
                 until(lambda: os.path.exists(at("ready")))
+            before()
             c = Channel(connect(port), secret).call()
             c.interrupt = lambda: proc.send_signal(signal.SIGINT)
             c.end = lambda: wait == "1ms" and c.interrupt()
@@ -364,7 +365,44 @@ def early(c):
     c.put(between.got, last=True)
 
 
+class Silent:
+    """Strangers who come, are greeted, say nothing and stay."""
+    COME, BEFORE_S, KEPT = 100, 5, 64  # HANDSHAKE_NS, CALLERS
+
+    def __init__(self):
+        self.of, self.gone, self.seconds = [], [], 0
+
+    def come(self):
+        began = time.monotonic()
+        for _ in range(self.COME):
+            self.of.append(s := connect(port))
+            assert len(s.recv(40, socket.MSG_WAITALL)) == 40
+            if not self.of[1:]:
+                s.sendall(b"x")  # a part of what a host says
+        until(lambda: self.ended(self.COME - self.KEPT - 1))
+        self.gone = [i for i in range(self.COME) if self.ended(i)]
+        self.seconds = time.monotonic() - began
+
+    def ended(self, i):
+        return bool(select.select([self.of[i]], [], [], 0)[0])
+
+    def leave(self):
+        for s in self.of:
+            s.close()
+
+
+silence = Silent()
 if between.got:
+    r = hosted(patiently, "-f", "csv", before=silence.come)
+    ok(lib.starved(r) or r.rc == 0 and r.err == "" and r.out.startswith("host,"),
+       f"{Silent.COME} strangers who say nothing and stay do not keep the host away", r.rc, r.err)
+    n = len(silence.gone)
+    ok(silence.gone == list(range(n)) and n >= Silent.COME - Silent.KEPT
+       and (n == Silent.COME - Silent.KEPT or silence.seconds > Silent.BEFORE_S),
+       f"{Silent.KEPT} of them wait at a time: who came first has gone", n, silence.seconds)
+    is_([i for i in range(Silent.COME) if not silence.ended(i)], [],
+        "once it is there nobody else waits")
+    silence.leave()
     says("half a recording: broke off", hosted(half), "its host broke off .* before the end")
     says("a host that is slow, and breaks off", hosted(slowly),
          "its host broke off .* before the end")
