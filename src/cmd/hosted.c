@@ -86,6 +86,14 @@ struct hosted *hosted_open(const struct hosted_options *o, struct live *live)
 	return NULL;
 }
 
+/* True while the host may still come. Once it has gone nobody else is let in. */
+static bool may_come(const struct hosted *h)
+{
+	struct receipt r = receiver_look(h->receiver);
+
+	return !r.begun_ns && (r.how == RECEIVED_NOTHING || r.how == RECEIVED_PART);
+}
+
 void hosted_await(struct hosted *h)
 {
 	uint64_t end_ns = now_ns() + (h->o->wait_ns ? h->o->wait_ns : WAIT_NS);
@@ -97,7 +105,7 @@ void hosted_await(struct hosted *h)
 		say("waits for the host, up to %s: there, culprit watch --vcpus NAME --to ... "
 		    "--token FILE",
 		    format_ns(end_ns - now_ns(), text, sizeof(text)));
-	while (!measure_stop && now_ns() < end_ns && !receiver_look(h->receiver).begun_ns)
+	while (!measure_stop && now_ns() < end_ns && may_come(h))
 		nanosleep(&nap, NULL);
 }
 

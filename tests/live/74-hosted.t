@@ -404,6 +404,8 @@ if between.got:
         "once it is there nobody else waits")
     silence.leave()
     says("half a recording: broke off", hosted(half), "its host broke off .* before the end")
+    says("a host that goes at once: nobody waits for it any longer",
+         hosted(lambda c: None, wait="1h"), "its host broke off .* before the end")
     says("a host that is slow, and breaks off", hosted(slowly),
          "its host broke off .* before the end")
     says("a changed byte: broke off", hosted(forged), "its host broke off .* before the end")
