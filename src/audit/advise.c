@@ -203,6 +203,7 @@ static const struct cause *cause_by_asker(const struct source *s)
 		const char *id;
 	} rows[] = {
 		{"do_sync_core", "toggle_allocation_gate", "P10"},
+		{"do_nothing", "toggle_allocation_gate", "P10"},
 		{"do_flush_tlb_all", "change_page_attr_set_clr", "P07"},
 		{"do_kernel_range_flush", "change_page_attr_set_clr", "P07"},
 		{"reschedule", "kvm_vcpu_kick*", "P22"},
