@@ -310,6 +310,8 @@ static void serve(int socket, struct parsing *p)
 
 	for (int i = 0; i < PARSE_FILES; i++)
 		p->file[i] = (struct file){.fd = -1, .debug = -1};
+	if (send(socket, "", 1, MSG_NOSIGNAL) != 1)
+		return;
 	while (hear(socket, &p->ask, &fd) == sizeof(p->ask)) {
 		memset(&p->answer, 0, sizeof(p->answer));
 		if (p->ask.what == PARSE_WALK)

@@ -62,11 +62,11 @@ struct parser {
 
 #define PARSE_FILE_MS 2000 /* two million symbols in disorder took 500 ms */
 
-/* The life of the process, for parser_start(): takes asks until the socket is closed, or `parent`
- * ends. */
+/* The life of the process, for parser_start(): says that it is confined by a byte, and takes asks
+ * until the socket is closed, or `parent` ends. */
 void parser_process(int socket, volatile uint32_t *reading, pid_t parent) __attribute__((noreturn));
 
-/* Starts it. 0 or -errno. */
+/* Starts it, and waits until it is confined: see base/confine.h. 0 or -errno. */
 int parser_start(struct parser *p);
 void parser_stop(struct parser *p);
 

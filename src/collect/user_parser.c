@@ -21,6 +21,7 @@ int parser_start(struct parser *p)
 {
 	pid_t parent = getpid();
 	int pair[2];
+	char begun;
 
 	p->pid = 0;
 	if (!p->reading) {
@@ -41,12 +42,16 @@ int parser_start(struct parser *p)
 		parser_process(pair[1], p->reading, parent);
 	}
 	close(pair[1]);
+	if (p->pid < 0) {
+		p->pid = 0;
+		close(pair[0]);
+		return -errno;
+	}
 	p->socket = pair[0];
-	if (p->pid > 0)
+	if (TEMP_FAILURE_RETRY(recv(p->socket, &begun, 1, 0)) == 1)
 		return 0;
-	p->pid = 0;
-	close(pair[0]);
-	return -errno;
+	parser_stop(p);
+	return -ECHILD;
 }
 
 void parser_reap(pid_t pid)
