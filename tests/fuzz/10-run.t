@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each fuzzer of BUILD over its seeds and some seconds on from there: always the same way, and
 # nothing is kept. With FUZZ_S=seconds, as `make fuzz` sets it, for so long, another way each time;
-# what was found, and how often each reader ran, stays in BUILD/fuzz for the next. With names, only
-# these: FUZZ_S=600 tests/fuzz/10-run.t recording osnoise.
+# what was found, how often each reader ran, and how much each campaign found that the ones before
+# had not, stays in BUILD/fuzz for the next. With names, only these:
+# FUZZ_S=600 tests/fuzz/10-run.t recording osnoise.
 cd "$(dirname "$0")/../.." || exit 1
 fuzz=${BUILD:-build}/fuzz
 n=0 failed=0
@@ -37,15 +38,16 @@ for name; do
 	for dir in "tests/fixtures/$name" "tests/fuzz/seeds/$name"; do
 		[ ! -d "$dir" ] || find "$dir" -maxdepth 1 -type f -exec cp {} "$seeds" \;
 	done
-	found=$work/found-$name counts=$work/counts-$name dict=tests/fuzz/$name.dict
-	seed=-seed=1
-	[ -z "$FUZZ_S" ] || found=$fuzz/corpus-$name counts=$fuzz/counts-$name seed=
+	found=$work/found-$name counts=$work/counts-$name growth=$work/growth
+	dict=tests/fuzz/$name.dict seed=-seed=1
+	[ -z "$FUZZ_S" ] || found=$fuzz/corpus-$name counts=$fuzz/counts-$name \
+		growth=$fuzz/growth-$name seed=
 	if [ -f "$dict" ]; then dict=-dict=$dict; else dict=; fi
 	mkdir -p "$found"
 	# shellcheck disable=SC2086 # an option or nothing
 	if TMPDIR=$work FUZZ_COUNTS=$counts ASAN_OPTIONS=$options "$fuzz/fuzz_$name" \
 		-max_total_time="${FUZZ_S:-3}" $seed -max_len=12288 -timeout=60 -entropic=0 \
-		-malloc_limit_mb=256 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
+		-malloc_limit_mb=256 -rss_limit_mb=512 -print_final_stats=1 \
 		-close_fd_mask=3 $dict -artifact_prefix="$fuzz/$name-" \
 		"$found" "$seeds" >"$work/said" 2>&1; then
 		ok=ok
@@ -56,6 +58,9 @@ for name; do
 	echo "$ok $n - the reader of $name stands what fuzz_$name thinks of"
 	if [ "$ok" = ok ]; then
 		grep '^stat::\(number_of\|average\|slowest\|peak\)' "$work/said"
+		awk '/INITED/ { cov = $4; ft = $6 }
+			/DONE/ { print substr($1, 2) " runs: edges " cov " to " $4 ", features " \
+				ft " to " $6 }' "$work/said" | tee -a "$growth"
 		tests/fuzz/counts "$counts"
 	else
 		tail -n 40 "$work/said"

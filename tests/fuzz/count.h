@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counts the runs of each reader in the file that FUZZ_COUNTS names, also of a fuzzer that is
- * killed; tests/fuzz/counts prints them. */
+/* Counts the runs of each reader, and answers that are worth a count, in the file that FUZZ_COUNTS
+ * names, also of a fuzzer that is killed; tests/fuzz/counts prints them. */
 #ifndef CULPRIT_FUZZ_COUNT_H
 #define CULPRIT_FUZZ_COUNT_H
 

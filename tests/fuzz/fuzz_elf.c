@@ -52,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!e)
 		return 0;
+	count_run(6, "files");
 	added = elf_add(e, &source);
 	assert(added == (elf_build(e)[0] != 0));
 	assert(strlen(elf_build(e)) <= 2 * ELF_BUILD_BYTES);

@@ -228,11 +228,14 @@ static void fuzz_records(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (size > 5 && jitdump_is((const char *)data))
+	if (size > 5 && jitdump_is((const char *)data)) {
 		fuzz_bytes(data, size);
-	else if (size && data[0] >= 0xf0)
+	} else if (size && data[0] >= 0xf0) {
+		count_run(7, "jitdump made");
 		fuzz_records(data, size);
-	else if (size)
+	} else if (size) {
+		count_run(6, "map");
 		fuzz_lines(data, size);
+	}
 	return 0;
 }
