@@ -96,7 +96,8 @@ static int begin(void *ctx)
 
 	if (s->o->styled.style == STYLE_OSNOISE)
 		output_grow(&s->o->output); /* a line each period */
-	s->failed = style_begin(&s->o->styled, s->view, s->o->output.file);
+	/* No style goes with a host, and without end() nothing would end it. */
+	s->failed = !s->hosted && style_begin(&s->o->styled, s->view, s->o->output.file);
 	return 0;
 }
 
