@@ -37,6 +37,7 @@ struct trial {
 	struct turn turn[DIFF_RECORDINGS];
 	uint32_t at, wanted; /* windows */
 	bool on, failed, again;
+	bool blind; /* in a window no time was observed: the sampler had no turn */
 
 	struct view view[DIFF_RECORDINGS];
 	struct recording *recording[DIFF_RECORDINGS];
@@ -241,6 +242,14 @@ int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns, st
 
 /* ---- what they differ in ---- */
 
+static bool observed(const struct view *v)
+{
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		if (v->cpu[i].observed_ns)
+			return true;
+	return false;
+}
+
 /* Reads the window's part of the recording, as a run of its own. 0 or -1. */
 static int read_window(struct trial *r, const char *path, const struct turn *turn)
 {
@@ -257,6 +266,10 @@ static int read_window(struct trial *r, const char *path, const struct turn *tur
 		format_iso_time(started + turn->from_ns, v->run.started);
 	if (advise(v))
 		return complain("out of memory");
+	if (!observed(v)) {
+		r->blind = true;
+		return 0;
+	}
 	r->side[turn->with][r->nside[turn->with]++] = v;
 	return 0;
 }
@@ -296,7 +309,7 @@ int trial_run(struct trial *r, bool keep)
 	if (code != EXIT_ERROR && compare(r))
 		code = EXIT_ERROR;
 	journal_scrap(r->dir);
-	t->whole = r->at == r->wanted;
+	t->whole = r->at == r->wanted && !r->blind;
 	if (code == EXIT_OK && keep && t->whole && t->verdict == TRIED_HELPS) {
 		t->kept = !turn_to(r, true);
 		code = t->kept ? code : EXIT_ERROR;

@@ -39,7 +39,7 @@ struct ratio {
 struct ratio ratio_of(const struct ratio_sum *before, const struct ratio_sum *after, double alpha);
 
 /* The x for which the beta distribution with shapes a, b > 0 has probability p up to x, as its odds
- * x / (1 - x), 0 < p < 1. */
+ * x / (1 - x), 0 < p < 1; NAN for shapes that are none. */
 double beta_odds(double p, double a, double b);
 
 #endif

@@ -161,8 +161,8 @@ static const char *conclusion(const struct tried *t)
 	case TRIED_HARMS:
 		return "it does not help: more time is lost with it";
 	default:
-		return "it was cut short before there were two windows of each: nothing can be "
-		       "said";
+		return "there were not two windows of each in which the CPUs were observed: "
+		       "nothing can be said";
 	}
 }
 

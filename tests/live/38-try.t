@@ -318,6 +318,21 @@ try:
            "the guardian is killed: what somebody else has set since is left alone", r)
         os.sched_setaffinity(noise.pid, {cpu})
 
+        # From the second window on; all six and their pauses take 3 s, and its end has 10 s then.
+        proc = begun("try", FIX, *SHORT)
+        pid = next(p for p in children(proc.pid)
+                   if lib.read(f"/proc/{p}/comm") == "culprit-sampler")
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(6)
+        os.kill(pid, signal.SIGCONT)
+        r = lib.finish(proc)
+        name = "the sampler has no turn in the windows: nothing is said of their difference"
+        if " windows of " in r.out:
+            lib.not_judged(name, "it had one in two of each")
+        else:
+            ok(r.rc == 3 and "in which the CPUs were observed: nothing can be said" in r.out
+               and is_back() and os.listdir(place) == [], name, r)
+
         proc = begun("try", FIX, *SHORT)
         pid = guardian(proc.pid)
         stopped(proc)

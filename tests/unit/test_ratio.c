@@ -43,6 +43,8 @@ static double binomial_tail(unsigned least, unsigned n, double p)
 static void test_beta(void **state)
 {
 	(void)state;
+	assert_true(isnan(beta_odds(0.95, 0.5, NAN)) && isnan(beta_odds(0.95, 0, 1)) &&
+		    isnan(beta_odds(0.95, INFINITY, 1)));
 	check_near(beta_odds(0.5, 7, 7), 1);
 	check_near(beta_odds(0.3, 1, 1), 0.3 / 0.7);
 	check_near(beta_odds(0.9, 1, 5), 1 / pow(0.1, 1 / 5.0) - 1);        /* 1 - (1 - x)^5 */
