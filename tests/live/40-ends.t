@@ -152,7 +152,7 @@ def killed_before_window():
     proc = lib.spawn("run", *ON, "-d", "1m", "-q", "--no-trace", "-f", "json")
     child = f"/proc/{proc.pid}/task/{proc.pid}/children"
     deadline = time.monotonic() + lib.HANG_S
-    while time.monotonic() < deadline:
+    while proc.poll() is None and time.monotonic() < deadline:
         samplers = lib.read(child).split()
         if samplers and (shared(samplers[0], PHASE) or 0) >= LEARNED:
             os.kill(int(samplers[0]), signal.SIGKILL)

@@ -98,7 +98,7 @@ ok(r.rc == 1 and "needs a terminal" in r.err and r.err.count("\n") == 1,
 
 tmux("new-session", "-d", "-s", "t", "-x", "100", "-y", "30", "env", "-u", "NO_COLOR", lib.MARK,
      "PS1=$ ", "bash", "--norc")
-noise = lib.spawn("timer", "-c", str(cpu), "-n", "3000", "-g", "10ms", path=lib.POKE)
+noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "10ms", path=lib.POKE)
 try:
     start()
     shows("it shows the CPU and how it sorts", "by the last second", f"cpu {cpu}")
