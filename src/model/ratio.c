@@ -60,7 +60,7 @@ double beta_odds(double p, double a, double b)
 	double low = -ODDS_MAX, high = ODDS_MAX,
 	       constant = log_gamma(a) + log_gamma(b) - log_gamma(a + b);
 
-	if (!(a > 0 && b > 0 && isfinite(a + b))) /* else all steps are taken, for nothing */
+	if (!(a > 0 && b > 0 && isfinite(a + b))) /* would take all steps, for nothing */
 		return NAN;
 	while (high - low > 1e-10) {
 		double middle = low + (high - low) / 2;

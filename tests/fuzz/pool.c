@@ -15,19 +15,19 @@
 
 #define LARGE  32768 /* bytes */
 #define PAGE   4096
-#define BLOCKS 128  /* that are kept */
+#define BLOCKS 128  /* kept, at most */
 #define USED   256  /* blocks in use that are known; those beyond are the sanitizer's alone */
-#define FILL   0xbe /* where the sanitizer fills what malloc gives, so does this */
+#define FILL   0xbe /* filled in as the sanitizer fills what malloc gives */
 
 struct block {
 	uintptr_t at; /* in `used` with all bits turned, or none would be a leak; 0: none */
 	size_t size;
-	void *share; /* what the sanitizer gives and takes for this block, or no run would add up */
+	void *share; /* taken from the sanitizer for it, or no run would add up */
 };
 
 static struct block kept[BLOCKS], used[USED];
 static void *shares[BLOCKS];
-static unsigned nshares, oldest; /* of what is kept */
+static unsigned nshares, oldest; /* among those kept */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void *__real_malloc(size_t size);
