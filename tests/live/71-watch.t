@@ -296,8 +296,11 @@ def stolen_ns():
     return int(row[7]) * 10**9 // os.sysconf("SC_CLK_TCK")
 
 
+# On PREEMPT_RT the timer of an ordinary thread waits for a thread of the kernel, and watch does not
+# see who keeps that from the CPU.
+LOW = ("chrt", "-f", "1") if "PREEMPT_RT" in os.uname().version else ()
 stolen, unseen = -stolen_ns(), lib.unseen_switches()
-with program("late") as p:
+with program("late", prefix=LOW) as p:
     out, log = watch("-p", p.pid, form="jsonl", meanwhile=poke("fifo", "-n", "30", "-l", "3ms",
                                                                "-g", "8ms-16ms"))
     windows = [json.loads(line) for line in out.splitlines()]
