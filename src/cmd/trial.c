@@ -309,7 +309,7 @@ int trial_run(struct trial *r, bool keep)
 	if (code != EXIT_ERROR && compare(r))
 		code = EXIT_ERROR;
 	journal_scrap(r->dir);
-	t->whole = r->at == r->wanted && !r->blind;
+	t->whole = r->at == r->wanted && (t->diff || !r->blind);
 	if (code == EXIT_OK && keep && t->whole && t->verdict == TRIED_HELPS) {
 		t->kept = !turn_to(r, true);
 		code = t->kept ? code : EXIT_ERROR;
