@@ -305,6 +305,18 @@ int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 	return 0;
 }
 
+/* Run by hand, on each target: a thread may run on and on with nothing that interrupts it, and no
+ * event would ever find it. */
+SEC("?raw_tp")
+int watch_look(void *ctx)
+{
+	struct cpu_state *c = target_cpu();
+
+	if (c && !c->own.seen)
+		watch_find(c);
+	return 0;
+}
+
 /* ---- on request ---- */
 
 static __always_inline bool is_watched_now(const struct cpu_state *c)

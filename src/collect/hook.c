@@ -45,9 +45,9 @@ bool hook_is_function(const struct bpf_program *prog)
 	return strstr(section, "fentry/") || strstr(section, "fexit/");
 }
 
-bool hook_is_ticker(const struct bpf_program *prog)
+bool hook_is_none(const struct bpf_program *prog)
 {
-	return !strcmp(bpf_program__section_name(prog), "syscall");
+	return !hook_place(prog)[0];
 }
 
 bool hook_is_kvm(const struct bpf_program *prog)
@@ -87,7 +87,7 @@ bool hook_exists(const struct bpf_program *prog, const struct kernel *k)
 {
 	const char *name = hook_place(prog);
 
-	if (hook_is_ticker(prog)) /* loading it tells */
+	if (hook_is_none(prog)) /* loading it tells */
 		return true;
 	if (hook_is_kvm(prog))
 		return kvm_tells(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The places of the kernel that BPF programs attach to, by the names of their sections:
- * tp_btf/NAME, fentry/NAME, fexit/NAME, tp/kvm/NAME, raw_tp/NAME; and syscall, of programs that are
- * run by hand and attached to nothing. */
+ * tp_btf/NAME, fentry/NAME, fexit/NAME, tp/kvm/NAME, raw_tp/NAME; and syscall and raw_tp alone, of
+ * programs that are run by hand and attached to nothing. */
 #ifndef CULPRIT_HOOK_H
 #define CULPRIT_HOOK_H
 
@@ -14,8 +14,8 @@ struct bpf_program;
 
 const char *hook_place(const struct bpf_program *prog); /* NAME; "": of nothing */
 bool hook_is_function(const struct bpf_program *prog);
-bool hook_is_ticker(const struct bpf_program *prog); /* run by hand */
-bool hook_is_kvm(const struct bpf_program *prog);    /* a tracepoint of the module kvm */
+bool hook_is_none(const struct bpf_program *prog); /* run by hand */
+bool hook_is_kvm(const struct bpf_program *prog);  /* a tracepoint of the module kvm */
 
 /* Writes where the tracepoints of kvm have their fields (enum exit_field), in bytes. -errno: this
  * kernel has none, or not these, or its format cannot be read. */

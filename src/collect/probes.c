@@ -72,7 +72,7 @@ int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state
 	skel = open_programs(false, NULL);
 	bpf_object__for_each_program(prog, skel ? skel->obj : NULL)
 	{
-		if (irq_vectors_replace(hook_place(prog)) || hook_is_ticker(prog))
+		if (irq_vectors_replace(hook_place(prog)) || hook_is_none(prog))
 			continue;
 		tell(ctx, hook_place(prog), hook_state(prog, k));
 	}
@@ -289,7 +289,7 @@ int probes_attach(struct probes *p)
 	{
 		struct bpf_link *link;
 
-		if (!bpf_program__autoload(prog) || hook_is_ticker(prog))
+		if (!bpf_program__autoload(prog) || hook_is_none(prog))
 			continue;
 		link = bpf_program__attach(prog);
 		if (!link && hook_is_function(prog)) {
@@ -335,6 +335,18 @@ void probes_tell(struct probes *p, uint64_t delayed_work_timer, uint64_t unknown
 void probes_gate(struct probes *p, bool open)
 {
 	__atomic_store_n((int *)&p->skel->bss->gate, open, __ATOMIC_SEQ_CST);
+}
+
+/* A CPU that is offline has no thread. Before Linux 5.11 programs cannot ask for the current one.
+ */
+void probes_look(struct probes *p)
+{
+	int look = bpf_program__fd(p->skel->progs.watch_look);
+
+	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1)) {
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .cpu = cpu, .flags = BPF_F_TEST_RUN_ON_CPU);
+		bpf_prog_test_run_opts(look, &opts);
+	}
 }
 
 struct cpu_state *probes_state(struct probes *p, uint32_t index)

@@ -70,6 +70,10 @@ int probes_tick(struct probes *p);
 /* Opens or closes the gate: records are written only while it is open. */
 void probes_gate(struct probes *p, bool open);
 
+/* Finds the watched threads that run on target CPUs already, once the gate is open: an interrupt of
+ * each CPU, as each program that is attached costs, too. */
+void probes_look(struct probes *p);
+
 /* State of the nth target; shared with the kernel, valid until close. */
 struct cpu_state *probes_state(struct probes *p, uint32_t index);
 

@@ -14,10 +14,10 @@
 static bool is_for_records(const char *name)
 {
 	static const char *const names[] = {
-		"csd_queue_cpu",   "ipi_send_cpu", "workqueue_queue_work", "sched_waking",
-		"watch_waking",    "watch_timer",  "watch_timer_end",      "sched_migrate_task",
-		"tick_stop",       "tlb_flush",    "cpu_frequency",        "watch_throttle",
-		"watch_unthrottle"};
+		"csd_queue_cpu",    "ipi_send_cpu", "workqueue_queue_work", "sched_waking",
+		"watch_waking",     "watch_timer",  "watch_timer_end",      "sched_migrate_task",
+		"tick_stop",        "tlb_flush",    "cpu_frequency",        "watch_throttle",
+		"watch_unthrottle", "watch_look"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(names[i], name))
@@ -54,7 +54,7 @@ bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,
 		return p->osnoise;
 	if (!strncmp(name, "sleeper_", strlen("sleeper_")))
 		return p->sleeper == SLEEPER_THREAD;
-	if (hook_is_ticker(prog))
+	if (!strcmp(name, "ticker_start"))
 		return p->sleeper == SLEEPER_KERNEL;
 	if (!p->watched)
 		return !watch;

@@ -29,6 +29,8 @@
 #define LATE_NS  NSEC_PER_MSEC
 #define BATCH    65536                 /* records that are put into order at once */
 #define PLACE_NS (200 * NSEC_PER_MSEC) /* between looks where this process runs */
+/* From the look for threads until the window: the interrupt that brings it is over. */
+#define LOOK_NS (200 * NSEC_PER_USEC)
 
 /* A record and the CPU that it comes from. */
 struct arrival {
@@ -258,11 +260,14 @@ static void rise_or_sink(struct live_watch *w)
 static int begin(void *run)
 {
 	struct live_watch *w = run;
-	struct timespec nap = {0, SETTLE_NS};
+	struct timespec settle = {0, SETTLE_NS}, looked = {0, LOOK_NS};
 
 	rise_or_sink(w);
 	vcpu_clocks_read(&w->clocks, KVM_FOLDER);
-	nanosleep(&nap, NULL);
+	nanosleep(&settle, NULL);
+	probes_gate(w->probes, true);
+	probes_look(w->probes);
+	nanosleep(&looked, NULL);
 	w->begin_ns = w->view->run.started_ns = now_ns();
 	format_iso_time(clock_ns(CLOCK_REALTIME), w->view->run.started);
 	w->lost_before = lost(w);
@@ -272,7 +277,6 @@ static int begin(void *run)
 	hotplug_begin(&w->hotplug, &w->options, w->probes, &w->view->run);
 	reports_open(w->reports);
 	steal_begin(&w->steal);
-	probes_gate(w->probes, true);
 	return 0;
 }
 

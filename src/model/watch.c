@@ -270,12 +270,15 @@ static void comes(struct watch *w, struct watched *c, const struct record *r)
 	struct cpu *run;
 
 	if (r->mark == WATCH_IN) {
-		watch_came_first(w, r);
+		if (r->start_ns == r->end_ns) /* comes now, and is not found here */
+			watch_came_first(w, r);
 		watch_begin_stay(w, c, r->id, r, r->start_ns);
 		w->thread[c->lane].left_ns = 0;
 		return;
 	}
 	watch_begin_stay(w, c, r->id, r, r->end_ns);
+	if (r->end_ns <= w->view->run.started_ns)
+		return; /* the gate is open before the window is */
 	run = &w->view->cpu[c->lane];
 	run->woken += r->mark != WATCH_IN_PREEMPTED;
 	run->woken_due += r->mark == WATCH_IN_DUE;

@@ -149,13 +149,15 @@ try:
         f.write(text.replace(TURN, f"TURN, QUEUE = {turn!r}, {place!r}"))
     os.chmod(f"{suite}/check", 0o755)
     mark, wait = f"{place}/mark-", "i=0; until {}; do sleep 0.05; [ $((i += 1)) -lt 2000 ]; done"
-    tell = "echo \"# $(nice) $(taskset -pc $$ | sed 's/.*: //') aside=$CULPRIT_ASIDE\""
-    base = os.getpriority(os.PRIO_PROCESS, 0)
+    where = "$(taskset -pc $$ | sed 's/.*: //')"
+    tell = f'echo "# $(nice) {where} aside=$CULPRIT_ASIDE"'
+    base, at = os.getpriority(os.PRIO_PROCESS, 0), subprocess.check_output(
+        ["sh", "-c", f"echo {where}"], text=True).strip()
     fake("suite/live/a.t", f"{wait.format(f'[ -e {mark}begun ]')} && echo ok 1 - a; "
          f"echo 1..1; [ ! -e {mark}other ]")
     fake("suite/vm/b.t", f": counted=1; {tell}; touch {mark}begun; "
          f"{wait.format(f'[ -e {mark}other ]')}; sleep 1; {tell}; touch {mark}told; "
-         f"{wait.format(f'[ $(nice) = {base} ]')} && echo ok 1 - b; {tell}; echo 1..1; exit 1")
+         f"{wait.format(f'[ $(nice)/{where} = {base}/{at} ]')} && echo ok 1 - b; {tell}; echo 1..1; exit 1")
     fake("suite/vm/c.t", f"touch {mark}other; echo ok 1 - c; echo 1..1")
     cpus = os.sched_getaffinity(0)
     if len(cpus) > 1:

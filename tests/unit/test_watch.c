@@ -519,6 +519,25 @@ static void came_unseen(void **state)
 	is("");
 }
 
+/* Threads that were found before the window stay where they were, and have not waited in it. */
+static void here_before(void **state)
+{
+	(void)state;
+	begin(0);
+	view.run.started_ns = 1000;
+	comes(0, 7, WATCH_IN_WOKEN, FIRST, 200, 900);
+	comes(1, 8, WATCH_IN, 5, 1, 950);
+	goes(0, 7, 900, 3000);
+	end(10000);
+	assert_int_equal(view.cpu[0].observed_ns, 2000);
+	assert_int_equal(view.cpu[0].woken, 0);
+	assert_int_equal(view.cpu[0].waits_before, 0);
+	assert_int_equal(view.cpu[1].observed_ns, 9000);
+	assert_int_equal(view.cpu[1].waits_before, 0);
+	assert_int_equal(watch_lanes(&view), 2);
+	is("");
+}
+
 /* Waits that reach beyond the window are in no figure, and noted. */
 static void beyond(void **state)
 {
@@ -1330,6 +1349,7 @@ int main(void)
 		cmocka_unit_test(left_unseen),
 		cmocka_unit_test(lost_record),
 		cmocka_unit_test(came_unseen),
+		cmocka_unit_test(here_before),
 		cmocka_unit_test(let_in),
 		cmocka_unit_test(beyond),
 		cmocka_unit_test(due),

@@ -80,6 +80,11 @@ culprit run -c 1 -d 2s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /
 events 0
 cat $T/trace >/tmp/out/trace
 tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms --tolerance 0 --classes {CLASSES}
+taskset -c 1 sh -c 'while :; do :; done' &
+echo $! >/tmp/out/lone.pid
+sleep 0.5
+culprit watch -p $! -q -d 300ms -f json -o /tmp/out/lone
+kill $!
 """
 
 
@@ -273,4 +278,15 @@ ok(total(named, "count") < 0.1 * len(outside), "none of them is blamed on a name
 differ = [row for row in cpu_of(report, 1)["closure"] if row["traced"] > row["kernel"] + 2
           and "why" not in row]
 is_(differ, [], "nothing is named that the kernel did not count")
+
+# A thread that no switch and hardly an interrupt tells of.
+lone = json.loads(files["lone"])
+pid = int(files["lone.pid"])
+is_([(c["thread"]["pid"], c["thread"]["ran_on"], c["thread"]["waits_before"]) for c in lone["cpus"]],
+    [(pid, [1], 0)], "a lone thread is seen where it runs on without a switch")
+spent = [(c["observed_ns"], c["thread"]["places"]) for c in lone["cpus"]]
+ok(all(ns == p[0]["ran_ns"] == lone["run"]["duration_ns"] for ns, p in spent),
+   "all the time, from the window's begin to its end", lone["run"], spent)
+is_([s for c in lone["cpus"] for s in c["sources"] if "bpf" in (s["function"] or "")], [],
+    "that it was looked for is not in the window")
 done()
