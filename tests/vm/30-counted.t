@@ -282,9 +282,9 @@ is_(differ, [], "nothing is named that the kernel did not count")
 # A thread that no switch and hardly an interrupt tells of.
 lone = json.loads(files["lone"])
 pid = int(files["lone.pid"])
-is_([(c["thread"]["pid"], c["thread"]["ran_on"], c["thread"]["waits_before"]) for c in lone["cpus"]],
-    [(pid, [1], 0)], "a lone thread is seen where it runs on without a switch")
 spent = [(c["observed_ns"], c["thread"]["places"]) for c in lone["cpus"]]
+is_([(t["pid"], t["ran_on"], t["waits_before"]) for t in (c["thread"] for c in lone["cpus"])],
+    [(pid, [1], 0)], "a lone thread is seen where it runs on without a switch")
 ok(all(ns == p[0]["ran_ns"] == lone["run"]["duration_ns"] for ns, p in spent),
    "all the time, from the window's begin to its end", lone["run"], spent)
 is_([s for c in lone["cpus"] for s in c["sources"] if "bpf" in (s["function"] or "")], [],
