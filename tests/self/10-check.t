@@ -157,7 +157,8 @@ try:
          f"echo 1..1; [ ! -e {mark}other ]")
     fake("suite/vm/b.t", f": counted=1; {tell}; touch {mark}begun; "
          f"{wait.format(f'[ -e {mark}other ]')}; sleep 1; {tell}; touch {mark}told; "
-         f"{wait.format(f'[ $(nice)/{where} = {base}/{at} ]')} && echo ok 1 - b; {tell}; echo 1..1; exit 1")
+         f"{wait.format(f'[ $(nice)/{where} = {base}/{at} ]')} && echo ok 1 - b; "
+         f"{tell}; echo 1..1; exit 1")
     fake("suite/vm/c.t", f"touch {mark}other; echo ok 1 - c; echo 1..1")
     cpus = os.sched_getaffinity(0)
     if len(cpus) > 1:
