@@ -267,11 +267,8 @@ static void moved(struct watch *w, struct watched *c, const struct record *r)
 
 static void comes(struct watch *w, struct watched *c, const struct record *r)
 {
-	struct cpu *run;
-
 	if (r->mark == WATCH_IN) {
-		if (r->start_ns == r->end_ns) /* comes now, and is not found here */
-			watch_came_first(w, r);
+		watch_came_first(w, r);
 		watch_begin_stay(w, c, r->id, r, r->start_ns);
 		w->thread[c->lane].left_ns = 0;
 		return;
@@ -279,9 +276,8 @@ static void comes(struct watch *w, struct watched *c, const struct record *r)
 	watch_begin_stay(w, c, r->id, r, r->end_ns);
 	if (r->end_ns <= w->view->run.started_ns)
 		return; /* the gate is open before the window is */
-	run = &w->view->cpu[c->lane];
-	run->woken += r->mark != WATCH_IN_PREEMPTED;
-	run->woken_due += r->mark == WATCH_IN_DUE;
+	w->view->cpu[c->lane].woken += r->mark != WATCH_IN_PREEMPTED;
+	w->view->cpu[c->lane].woken_due += r->mark == WATCH_IN_DUE;
 	if (!watch_slept(w, c, r))
 		waited(w, cpu_of(w, r->arg, c), c->lane, r);
 	c->since_ns = c->known_ns = c->told_ns = stay_from(w, c->lane, r->end_ns);

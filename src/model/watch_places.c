@@ -30,13 +30,14 @@ void watch_ran(struct watch *w, const struct watched *c)
 		p->ran_ns += c->known_ns - c->since_ns;
 }
 
-/* Nobody could say of several threads in one lane which one comes first. */
+/* Nobody could say of several threads in one lane which one comes first. One that was found here,
+ * and did not come, has not waited. */
 void watch_came_first(struct watch *w, const struct record *r)
 {
 	uint32_t lane = watch_lane(w, r->id, r);
 	const struct thread *t = &w->thread[lane];
 
-	if (t->tid && !t->ran && !t->stays)
+	if (t->tid && !t->ran && !t->stays && r->start_ns == r->end_ns)
 		w->view->cpu[lane].waits_before++;
 }
 
