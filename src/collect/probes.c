@@ -308,20 +308,15 @@ int probes_tick(struct probes *p)
 {
 	uint32_t slot = 0;
 
-	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0;
-	     cpu = cpus_next(&p->targets, cpu + 1), slot++) {
-		int err = cpus_run_on_one(cpu);
-
-		LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &slot, .ctx_size_in = sizeof(slot));
+	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1)) {
 		probes_state(p, slot)->tick_interval = NSEC_PER_MSEC;
-		if (!err)
-			err = bpf_prog_test_run_opts(bpf_program__fd(p->skel->progs.ticker_start),
-						     &opts);
-		if (err || opts.retval)
+		int err = program_run_for(p->skel->progs.ticker_start, slot++, cpu);
+
+		if (err)
 			return complain("--kernel: the kernel's timer on CPU %d cannot be started: "
 					"%s; it takes a kernel from 6.7 on, which keeps a timer on "
 					"its CPU",
-					cpu, strerror(err ? -err : -(int)opts.retval));
+					cpu, strerror(-err));
 	}
 	return 0;
 }
@@ -337,16 +332,9 @@ void probes_gate(struct probes *p, bool open)
 	__atomic_store_n((int *)&p->skel->bss->gate, open, __ATOMIC_SEQ_CST);
 }
 
-/* A CPU that is offline has no thread. Before Linux 5.11 programs cannot ask for the current one.
- */
 void probes_look(struct probes *p)
 {
-	int look = bpf_program__fd(p->skel->progs.watch_look);
-
-	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1)) {
-		LIBBPF_OPTS(bpf_test_run_opts, opts, .cpu = cpu, .flags = BPF_F_TEST_RUN_ON_CPU);
-		bpf_prog_test_run_opts(look, &opts);
-	}
+	program_run_on(p->skel->progs.watch_look, &p->targets);
 }
 
 struct cpu_state *probes_state(struct probes *p, uint32_t index)

@@ -114,6 +114,23 @@ uint64_t programs_misses(const struct bpf_object *object)
 	return misses;
 }
 
+int program_run_for(const struct bpf_program *prog, uint32_t slot, unsigned cpu)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &slot, .ctx_size_in = sizeof(slot));
+	int err = cpus_run_on_one(cpu);
+
+	err = err ? err : bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
+	return err ? err : (int)opts.retval;
+}
+
+void program_run_on(const struct bpf_program *prog, const struct cpus *cpus)
+{
+	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1)) {
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .cpu = cpu, .flags = BPF_F_TEST_RUN_ON_CPU);
+		bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
+	}
+}
+
 int program_lacks(const struct wanted *p, const struct kernel *k)
 {
 	return p->user && !kernel_has_helper(k, "task_pt_regs") ? -ENOSYS : 0;

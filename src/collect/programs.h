@@ -33,6 +33,11 @@ void programs_listen(char why[PROGRAMS_WHY]);
 /* See probes_recursion_misses(). */
 uint64_t programs_misses(const struct bpf_object *object);
 
+/* Run a program by hand: for the nth target (*slot, its argument) on its CPU, where this process
+ * then is, which 0 or -errno comes of; and by an interrupt of each CPU that is online. */
+int program_run_for(const struct bpf_program *prog, uint32_t slot, unsigned cpu);
+void program_run_on(const struct bpf_program *prog, const struct cpus *cpus);
+
 /* 0, or -ENOSYS: the kernel lacks what is needed to tell whose registers a thread has. */
 int program_lacks(const struct wanted *p, const struct kernel *k);
 
