@@ -308,7 +308,7 @@ int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 /* Run by hand, on each target: a thread may run on and on with nothing that interrupts it, and no
  * event would ever find it. */
 SEC("?raw_tp")
-int watch_look(void *ctx)
+int BPF_PROG(watch_look)
 {
 	struct cpu_state *c = target_cpu();
 
