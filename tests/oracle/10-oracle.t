@@ -70,7 +70,8 @@ def share(part, whole):
 def check(name, report, v):
     c, records = v.count, report["cpus"][0]["records"]
     diag(f"{name}: {c['judged']} of {c['hiccups']} hiccups, {c['with losses']} with lost records "
-         f"({records['lost']} of {records['seen'] + records['lost']}); "
+         f"({records['lost']} of {records['seen'] + records['lost']}, "
+         f"the trace {v.records[0]} to {v.records[1]}); "
          f"{c['pieces']} pieces, {c['net time']} net times differ, {c['askers']} askers, "
          f"{c['asker']} differ",
          *[f"not judged: {n} {what}" for what, n in sorted(v.unjudged.items())],

@@ -164,16 +164,19 @@ ONE_MORE = {"reschedule_exit", "local_timer_exit", "csd_function_entry"}
 
 def records(events, reading, start, end):
     """How many records this makes at least and at most. A switch is one: a stay that ends, or a
-    sampler that makes way. Somebody who comes and had been woken is one more, unless he slept on
-    another CPU; so is a worker that goes on."""
+    sampler that makes way. Somebody who comes and had been woken is one more, and surely so where
+    he had slept on this CPU; so is a worker that goes on."""
     sure = maybe = 0
     for at, name, *_ in events:
         if start <= at <= end:
             sure += name in ONE_RECORD
             maybe += name in ONE_MORE
-    came = sum(start <= at <= end for at in reading.woken)
+    for at, slept_here in reading.woken:
+        if start <= at <= end:
+            sure += slept_here
+            maybe += not slept_here
     maybe += sum(start <= at <= end for at in reading.resumed)
-    return sure + came * 9 // 10, sure + came + maybe
+    return sure, sure + maybe
 
 
 class Reading:
@@ -186,12 +189,14 @@ class Reading:
         self.parts, self.doubts, self.faults, self.odd = [], [], [], []
         self.begin, self.end = (events[0][0], events[-1][0]) if events else (0, 0)
         self.samplers, self.by_name = set(samplers or ()), samplers is None
-        self.woken, self.resumed = [], []  # when somebody came who had been; workers
+        self.woken = []        # somebody came who had been: when, and whether he had slept here
+        self.resumed = []      # workers
         self.stack = []        # open intervals, a thread's stay at the bottom
         self.current = None    # tid, None: not known
         self.doubt = self.begin
         self.left = {}         # tid: when it last left this CPU
         self.preempted = {}    # tid: when it last left this CPU before it slept
+        self.slept = {}        # tid: when it last left this CPU, if it slept then
         self.resched = self.begin
         self.taken = {}        # by purpose of a request: when the last one was taken up
         self.delayed = None    # a timer that will queue a work item
@@ -290,6 +295,10 @@ class Reading:
         slept = v[2] and not v[2] & PREEMPTED
         self.left[before] = at - LEAVING_NS if slept else at
         self.preempted[before] = 0 if slept else at
+        if slept:
+            self.slept[before] = at
+        else:
+            self.slept.pop(before, None)
         if self.by_name and text(v[3]) == SAMPLER:
             self.samplers.add(after)
         if self.current is None:
@@ -298,10 +307,11 @@ class Reading:
         self.doubt = at
         if after in self.samplers:
             return
-        woken = Requests.between(self.requests.wakes.get(after, []), self.left.get(after, 0),
-                                 at)[-1:]
-        if woken:
-            self.woken.append(at)
+        wakes = Requests.between(self.requests.wakes.get(after, []), self.left.get(after, 0), at)
+        woken = wakes[-1:]
+        if woken:  # by two that came when he had left: he ran elsewhere in between
+            late = sum(w.at > self.slept.get(after, 0) for w in wakes)
+            self.woken.append((at, after in self.slept and late <= 1))
         stay = Interval(Part("thread", after, text(v[3]), at))
         self._goes_on(stay, after, at, woken)
         stay.part.asked = woken
