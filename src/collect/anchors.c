@@ -65,6 +65,20 @@ static uint64_t began_before(const struct target *t, const struct shm_hiccup *l)
 	return ns >= t->last_ns && ns < l->anchor_ns ? ns : 0;
 }
 
+/* Two anchors may differ by some nanoseconds, so that a hiccup right behind another one would begin
+ * inside it: it is as long as it was, and begins where that ends. */
+static void put_behind(struct target *t, struct hiccup *h)
+{
+	uint64_t inside = t->last_ns > h->start_ns ? t->last_ns - h->start_ns : 0;
+
+	if ((double)inside <= (double)anchor_limit(t->shm, 4) * t->ns_per_tick)
+		h->end_ns += inside;
+	h->start_ns += inside;
+	if (h->end_ns <= t->last_ns)
+		h->end_ns = t->last_ns + 1;
+	t->last_ns = h->end_ns;
+}
+
 void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
 {
 	uint64_t began = 0;
@@ -78,11 +92,7 @@ void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
 	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
 	if (began && began < h->end_ns)
 		h->start_ns = began;
-	if (h->end_ns <= t->last_ns) /* two anchors may differ by some nanoseconds */
-		h->end_ns = t->last_ns + 1;
-	if (h->start_ns < t->last_ns)
-		h->start_ns = t->last_ns;
-	t->last_ns = h->end_ns;
+	put_behind(t, h);
 	split_cursors(l->cursors_before, h->before);
 	split_cursors(l->cursors_after, h->after);
 }

@@ -105,6 +105,32 @@ static void expect(struct target *t, struct shm_hiccup l, uint64_t end_ns, uint6
 			length + 110); /* by the learned rate */
 }
 
+/* Hiccups of 500 ns, each right behind the one before, whose anchors are up to 20 ns off: each is
+ * as long as it was, none begins in another, and they stay where they were. */
+static void test_adjacent(void **state)
+{
+	struct sampler_shm *shm = calloc(1, sizeof(*shm));
+	struct target t = {.shm = shm, .ns_per_tick = 1.0 / A_NS};
+	uint64_t last = 0;
+
+	(void)state;
+	assert_non_null(shm);
+	shm->anchor_min = 20 * A_NS;
+	for (uint64_t i = 0, end = NSEC_PER_SEC; i < 1000; i++, end += 500) {
+		struct shm_hiccup l = gap(end, 0, 0);
+		struct hiccup h;
+
+		l.before = (end - 500) * A_NS;
+		l.anchor_ns += i * 7 % 20;
+		convert(&t, &l, &h);
+		assert_in_range(h.end_ns - h.start_ns, 499, 501);
+		assert_in_range(h.end_ns, end, end + 20);
+		assert_true(h.start_ns >= last);
+		last = h.end_ns;
+	}
+	free(shm);
+}
+
 /* A machine that is suspended: CLOCK_MONOTONIC stands, while the counter goes on, or begins anew.
  * What follows is as long as it is, and of that one what the clock knows. */
 static void test_suspended(void **state)
@@ -166,7 +192,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slow_counters), cmocka_unit_test(test_byte_orders),
-		cmocka_unit_test(test_suspended), cmocka_unit_test(test_not_suspended)};
+		cmocka_unit_test(test_adjacent), cmocka_unit_test(test_suspended),
+		cmocka_unit_test(test_not_suspended)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
