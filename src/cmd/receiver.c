@@ -111,8 +111,10 @@ static enum received take_all(struct taker *t, int fd, struct channel *c)
 
 /* Those who have not shown the token yet; who came first is first. */
 struct callers {
-	struct caller of[CALLERS];
-	uint64_t until_ns[CALLERS];
+	struct {
+		struct caller caller;
+		uint64_t until_ns;
+	} of[CALLERS];
 	int n;
 };
 
@@ -120,12 +122,11 @@ static void remove_caller(struct callers *all, int i)
 {
 	all->n--;
 	memmove(&all->of[i], &all->of[i + 1], (all->n - i) * sizeof(all->of[0]));
-	memmove(&all->until_ns[i], &all->until_ns[i + 1], (all->n - i) * sizeof(uint64_t));
 }
 
 static void send_away(struct taker *t, struct callers *all, int i)
 {
-	close(all->of[i].fd);
+	close(all->of[i].caller.fd);
 	remove_caller(all, i);
 	t->state->refused++;
 }
@@ -140,9 +141,9 @@ static void take_in(struct taker *t, struct callers *all)
 		return;
 	if (all->n == CALLERS)
 		send_away(t, all, 0);
-	all->until_ns[all->n] = now_ns() + HANDSHAKE_NS;
+	all->of[all->n].until_ns = now_ns() + HANDSHAKE_NS;
 	all->n++;
-	if (!channel_greet(&all->of[all->n - 1], fd))
+	if (!channel_greet(&all->of[all->n - 1].caller, fd))
 		send_away(t, all, all->n - 1);
 }
 
@@ -154,11 +155,12 @@ static bool wait_for_any(const struct taker *t, const struct callers *all, struc
 	int n = all->n, ms = -1;
 
 	for (int i = 0; i < n; i++)
-		p[i] = (struct pollfd){.fd = all->of[i].fd, .events = POLLIN};
+		p[i] = (struct pollfd){.fd = all->of[i].caller.fd, .events = POLLIN};
 	p[n] = (struct pollfd){.fd = t->listening, .events = POLLIN};
 	p[n + 1] = (struct pollfd){.fd = t->control, .events = POLLIN};
 	if (n)
-		ms = now < all->until_ns[0] ? (all->until_ns[0] - now) / NSEC_PER_MSEC + 1 : 0;
+		ms = now < all->of[0].until_ns ? (all->of[0].until_ns - now) / NSEC_PER_MSEC + 1
+					       : 0;
 	while (poll(p, n + 2, ms) < 0 && errno == EINTR)
 		;
 	return !p[n + 1].revents;
@@ -169,15 +171,15 @@ static int hear_all(struct taker *t, struct callers *all, const struct pollfd *p
 		    struct channel **c)
 {
 	for (int i = all->n - 1; i >= 0; i--) {
-		int fd = all->of[i].fd;
+		int fd = all->of[i].caller.fd;
 		enum heard heard =
-			p[i].revents ? channel_hear(&all->of[i], t->token, c) : HEARD_PART;
+			p[i].revents ? channel_hear(&all->of[i].caller, t->token, c) : HEARD_PART;
 
 		if (heard == HEARD_HOST) {
 			remove_caller(all, i);
 			return fd;
 		}
-		if (heard == HEARD_STRANGER || all->until_ns[i] <= now_ns())
+		if (heard == HEARD_STRANGER || all->of[i].until_ns <= now_ns())
 			send_away(t, all, i);
 	}
 	return -1;

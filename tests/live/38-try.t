@@ -117,8 +117,12 @@ def children(pid):
     return [int(p) for p in lib.read(f"/proc/{pid}/task/{pid}/children").split()]
 
 
+def child(pid, comm):
+    return next(p for p in children(pid) if lib.read(f"/proc/{p}/comm") == comm)
+
+
 def guardian(pid):
-    return next(p for p in children(pid) if lib.read(f"/proc/{p}/comm") == "culprit-guard")
+    return child(pid, "culprit-guard")
 
 
 def no_guardian():
@@ -309,8 +313,7 @@ try:
 
         # From the second window on; all six and their pauses take 3 s, and its end has 10 s then.
         proc = begun("try", FIX, *SHORT)
-        pid = next(p for p in children(proc.pid)
-                   if lib.read(f"/proc/{p}/comm") == "culprit-sampler")
+        pid = child(proc.pid, "culprit-sampler")
         os.kill(pid, signal.SIGSTOP)
         time.sleep(6)
         os.kill(pid, signal.SIGCONT)

@@ -40,6 +40,7 @@ EVENTS = {**ON_TARGET, **ASKING, **WORKING}
 FIELDS = {e.split("/")[1]: fields for e, fields in EVENTS.items()}
 PREEMPTED = 0x100  # in prev_state: TASK_REPORT_MAX
 LEAVING_NS = 50_000  # more than a switch takes, from the queue to the event
+NEVER_LEFT = 0, 0, False
 HARDIRQ, SOFTIRQ, NMI = 8, 16, 64  # common_flags
 
 
@@ -194,9 +195,7 @@ class Reading:
         self.stack = []        # open intervals, a thread's stay at the bottom
         self.current = None    # tid, None: not known
         self.doubt = self.begin
-        self.left = {}         # tid: when it last left this CPU
-        self.preempted = {}    # tid: when it last left this CPU before it slept
-        self.slept = {}        # tid: when it last left this CPU, if it slept then
+        self.left = {}         # tid: when it last left the queue of this CPU, the CPU; if it slept
         self.resched = self.begin
         self.taken = {}        # by purpose of a request: when the last one was taken up
         self.delayed = None    # a timer that will queue a work item
@@ -292,13 +291,8 @@ class Reading:
             self._close(at, stay)
         # Woken on another CPU after it was taken off the queue, but before this event: that one
         # counts.
-        slept = v[2] and not v[2] & PREEMPTED
-        self.left[before] = at - LEAVING_NS if slept else at
-        self.preempted[before] = 0 if slept else at
-        if slept:
-            self.slept[before] = at
-        else:
-            self.slept.pop(before, None)
+        slept = bool(v[2] and not v[2] & PREEMPTED)
+        self.left[before] = at - LEAVING_NS if slept else at, at, slept
         if self.by_name and text(v[3]) == SAMPLER:
             self.samplers.add(after)
         if self.current is None:
@@ -307,11 +301,11 @@ class Reading:
         self.doubt = at
         if after in self.samplers:
             return
-        wakes = Requests.between(self.requests.wakes.get(after, []), self.left.get(after, 0), at)
+        off, left, slept = self.left.get(after, NEVER_LEFT)
+        wakes = Requests.between(self.requests.wakes.get(after, []), off, at)
         woken = wakes[-1:]
         if woken:  # by two that came when he had left: he ran elsewhere in between
-            late = sum(w.at > self.slept.get(after, 0) for w in wakes)
-            self.woken.append((at, after in self.slept and late <= 1))
+            self.woken.append((at, slept and sum(w.at > left for w in wakes) <= 1))
         stay = Interval(Part("thread", after, text(v[3]), at))
         self._goes_on(stay, after, at, woken)
         stay.part.asked = woken
@@ -327,7 +321,9 @@ class Reading:
         if not done:
             stay.part.function = self.symbols.at(function)
             stay.marked = True
-        elif done < self.preempted.get(tid, 0) or (done > self.left.get(tid, 0) and not woken):
+            return
+        off, left, slept = self.left.get(tid, NEVER_LEFT)
+        if (done < left and not slept) or (done > off and not woken):
             stay.part.either = self.symbols.at(function)
 
     def _doubt(self, start, end):
