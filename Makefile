@@ -242,7 +242,7 @@ FLAGS_NOW := $(CC) $(subst ','\'',$(filter-out -Werror,$(ALL_CFLAGS)))
 $(shell mkdir -p $(O); echo '$(FLAGS_NOW)' | cmp -s - $(FLAGS_FILE) || \
 	echo '$(FLAGS_NOW)' > $(FLAGS_FILE))
 
-$(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
+$(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run $(O)/perfetto.pb-c.h
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
@@ -295,13 +295,12 @@ $(MADE_SRC:.c=.o): %.o: %.c $(FLAGS_FILE)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-# The part of Perfetto's trace format that is written.
+# The part of Perfetto's trace format that is written. It is there before any object is made, as who
+# includes it is known only then.
 $(O)/perfetto.pb-c.h: src/render/perfetto.proto | $(O)/.setup-run
 	$(call say,PROTO,$<)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
 $(O)/perfetto.pb-c.c: $(O)/perfetto.pb-c.h ;
-$(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o $(O)/src/render/perfetto_event.o \
-	$(O)/tests/unit/test_perfetto.o: $(O)/perfetto.pb-c.h
 
 # Allocations pass src/cmd/memory.c, so that none that fails is forgotten.
 WRAP	:= $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray strdup)
@@ -429,7 +428,7 @@ $(O)/vcpu: tests/vm/vcpu.c
 
 # Debian 12's cmocka does not have the names that its successors want.
 $(O)/tests/unit/%.o: ALL_CFLAGS += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
-$(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
+$(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfetto.pb-c.h
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@

@@ -3,6 +3,7 @@
 """What builds and runs the tests, on false ones: tests/check counts what each says and never calls
 a red run green, tools/flake adds up."""
 import fcntl
+import glob
 import importlib.machinery
 import importlib.util
 import json
@@ -15,6 +16,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 place = tempfile.mkdtemp()
 number = 0
 failed = 0
@@ -247,10 +249,12 @@ try:
        "and the interrupted run is made again", r.stdout)
 
     # ---- warnings are errors with what was tried, never in a user's make ----
-    def compiled(*words):
+    def planned(*words):
         plain = ["env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "-u", "MAKELEVEL"]
-        return run(*plain, "make", "-n", "V=1", f"O={place}", *words, f"{place}/src/main.o",
-                   f"{place}/bpf/trace.bpf.o").stdout
+        return run(*plain, "make", "-n", "V=1", f"O={place}", *words).stdout
+
+    def compiled(*words):
+        return planned(*words, f"{place}/src/main.o", f"{place}/bpf/trace.bpf.o")
 
     untried = re.findall(r"warnings are not errors here: (.*) was not tried",
                          said := compiled("WERROR=1", "TRIED="))
@@ -259,6 +263,22 @@ try:
     ok(compiled("WERROR=1", "TRIED=" + "".join(untried)).count("-Werror") == 2,
        "with those that were they are, on both sides")
     ok("-Werror" not in (said := compiled()), "in a user's make they never are", said)
+
+    # ---- what includes a header that is made can be built alone, with any number of jobs ----
+    made = {}
+    for d in (d for part in ("src", "tests")
+              for d in glob.glob(f"{BUILD}/{part}/**/*.d", recursive=True)):
+        with open(d) as f:
+            paths = [os.path.split(os.path.join(ROOT, w)) for w in f.read().split()]
+        for header in {name for folder, name in paths if folder == BUILD and name.endswith(".h")}:
+            made.setdefault(header, []).append(os.path.relpath(d, BUILD)[:-1] + "o")
+    ok({"perfetto.pb-c.h", "culprit.skel.h", "sums.skel.h"} <= set(made),
+       "objects with headers that are made are known", made)
+    MAKES = {"perfetto.pb-c.h": "protoc-c"}
+    late = [(obj, header) for header, objects in made.items() for obj in objects
+            if not re.search(MAKES.get(header, rf"bpftool gen skeleton .*\b{header}"),
+                             planned(f"{place}/{obj}"))]
+    ok(not late, "each is made before what includes it", *late)
 
     # ---- a test whose samplers had no CPU is run again, and has failed in the end ----
     hungry = fake("hungry", "echo 'culprit: the samplers could not run within 10 s: x' >&2; exit 1")
