@@ -242,7 +242,8 @@ FUNCTIONS = {"hrtimer_wakeup": ("hrtimer_expire_entry", 1),
 STORMS = ("udp", "yield-storm", "rename-storm")
 
 
-lib.check_sums(report, "mix")
+# Storms fill the ring where the reader has to share its CPU: what is lost then is counted.
+lib.check_sums(report, "mix", lost=None)
 missing = report["run"]["not_observed"]
 poked = {name: [e for e in log if e["class"] == name] for name in config["classes"]}
 for name in config["skipped"]:
