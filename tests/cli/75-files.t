@@ -5,12 +5,14 @@ has planted there is neither followed nor kept."""
 import json
 import os
 import re
+import signal
 import stat
 import subprocess
 import tempfile
 import threading
+import time
 
-from lib import CULPRIT, ROOT, culprit, done, is_, need_root, ok
+from lib import CULPRIT, HANG_S, ROOT, await_gone, culprit, done, is_, need_root, ok
 
 need_root()
 os.umask(0o027)
@@ -140,27 +142,42 @@ for link, error in (("loop", "Too many links"), ("loop/x", "Too many links")):
 os.unlink(os.path.join(private, "loop"))
 
 # The run has the directory, whatever its owner puts in its place, and looks again each time.
+SAYS = "the run goes on, and tries again"
 for what in "link", "fifo", "directory is a link":
     path = os.path.join(theirs, "sub", "x")
-    ready = os.path.join(rooms.name, "ready")
+    said = os.path.join(rooms.name, "said")
     with open(victim, "w") as f:
         f.write("precious")
-    run = subprocess.Popen([CULPRIT, *RUN[:3], "-d", "1500ms", "-q", "--no-trace", "--ready-file",
-                            ready, "--textfile", path, "--textfile-interval", "100ms"],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    while run.poll() is None and not os.path.exists(path):
-        pass
-    if what == "directory is a link":
-        os.rename(os.path.join(theirs, "sub"), os.path.join(theirs, "sub2"))
-        os.symlink(private, os.path.join(theirs, "sub"))
-        os.lchown(os.path.join(theirs, "sub"), NOBODY, NOBODY)
-    else:
+    with open(said, "w") as f:
+        run = subprocess.Popen([CULPRIT, *RUN[:3], "-d", "1h", "-q", "--no-trace", "--textfile",
+                                path, "--textfile-interval", "100ms"], stdout=subprocess.DEVNULL,
+                               stderr=f)
+
+    def put():
+        if what == "directory is a link":
+            os.rename(os.path.join(theirs, "sub"), os.path.join(theirs, "sub2"))
+            os.symlink(private, os.path.join(theirs, "sub"))
+            os.lchown(os.path.join(theirs, "sub"), NOBODY, NOBODY)
+            return
         made = path + ".made"
         os.symlink(victim, made) if what == "link" else os.mkfifo(made)
         os.lchown(made, NOBODY, NOBODY)
         os.rename(made, path)
-    err = run.communicate(timeout=60)[1]
-    ok(run.returncode == 1 and err.count("the run goes on, and tries again") == 1
+
+    def unsaid():
+        """What comes after the look, and before the file has its name, is gone: once more."""
+        if what != "directory is a link" and stat.S_ISREG(os.lstat(path).st_mode):
+            put()
+        return run.poll() is None and SAYS not in content(said)
+
+    await_gone(lambda: run.poll() is None and not os.path.exists(path))
+    put()
+    await_gone(unsaid)
+    time.sleep(0.3)  # some more times, of which nothing is said
+    run.send_signal(signal.SIGINT)
+    run.wait(timeout=HANG_S)
+    err = content(said)
+    ok(run.returncode == 1 and err.count(SAYS) == 1
        and content(victim) == "precious" and os.listdir(private) == before,
        f"--textfile: its {what}, while it runs: nothing is written to, and nothing waits", err,
        run.returncode)

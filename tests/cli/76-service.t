@@ -152,12 +152,17 @@ with lib.ready_file() as ready:
         if answer and not re.match(rb"HTTP/1\.[01] [1-5]\d\d ", answer):
             odd.append(answer[:100])
     ok(not odd and get()[0] == 200, f"{REQUESTS} requests made from a good one by changes", odd)
-    idle = []
+
+    def files():
+        """Its connections are among them."""
+        return len(os.listdir(f"/proc/{who[0]}/fd"))
+
+    before, idle = files(), []
     for _ in range(40):
         s = socket.create_connection(("127.0.0.1", port), timeout=lib.HANG_S)
         s.sendall(b"GET /metrics HTTP/1.1\r\n")  # the head does not end
         idle.append(s)
-    fds = len(os.listdir(f"/proc/{who[0]}/fd"))
+    fds = files()
     ok(fds < 40, "of connections that say nothing it keeps a few", fds)
     since = time.monotonic()
 
@@ -170,8 +175,7 @@ with lib.ready_file() as ready:
        time.monotonic() - since)
     for s in idle:
         s.close()
-    ok(until(lambda: len(os.listdir(f"/proc/{who[0]}/fd")) <= fds - 4), "nothing of them is kept",
-       fds, os.listdir(f"/proc/{who[0]}/fd"))
+    ok(until(lambda: files() <= before), "nothing of them is kept", before, fds, files())
     ok(children(proc.pid) == who and proc.poll() is None, "all this time it was the same process")
 
     # ---- taken ----
