@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit sleep: what made a wake-up late has its name; the wake-ups are as many and as far apart
 as they should be. LONG=1 in the environment: and as late as cyclictest finds them."""
+import contextlib
 import json
 import os
 import re
@@ -52,20 +53,25 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
 report = json.loads(r.out)
 lib.check_sums(report, "blame", lost=None)  # the reader may have to share its CPU
 found = sources(report, cpu, kind="thread", name=re.compile("^poke"))
-# In each poke's first millisecond a wake-up is due, and waits for its end.
+# In each poke's first millisecond a wake-up is due, and waits for its end. One that comes behind a
+# thread that nobody sees comes unseen: only its end is a record.
+records = cpu_of(report, cpu)["records"]
 missed = [e for e in log if not any(lib.shared_ns(h, e) > 1000000
-                                    and any(p["name"].startswith("poke") for p in h["pieces"])
+                                    and (h["records_lost"] or any(p["name"].startswith("poke")
+                                                                  for p in h["pieces"]))
                                     for h in lines)]
-ok(log and not missed, "a thread that has the CPU when a wake-up is due is named for it", missed,
-   lines[:5], found)
+ok(log and len(missed) <= records["unpaired"],
+   "a thread that has the CPU when a wake-up is due is named for it", missed, records, lines[:5],
+   found)
 ran, took = (sum(f(e) for e in log) for f in (lambda e: e["ran_ns"],
                                               lambda e: e["end_ns"] - e["start_ns"]))
 # Two of its three ms at least are after a wake-up was due; for how much more than poke's own times
 # it had the CPU is in 20-poke.t, with the reasons.
-most = (1 + cpu_of(report, cpu)["records"]["unpaired"]) * max((s["max_ns"] for s in found),
-                                                              default=0)
-ok(0.3 * ran <= total(found) and total(found) - most <= took + 200000 * (len(log) + 5),
-   "for about the time that it ran", ran, took, found)
+longest = max((s["max_ns"] for s in found), default=0)
+unrecorded = total(sources(report, cpu, kind="lost"))
+ok(0.3 * ran <= total(found) + unrecorded + len(missed) * longest
+   and total(found) - (1 + records["unpaired"]) * longest <= took + 200000 * (len(log) + 5),
+   "for about the time that it ran", ran, took, found, unrecorded)
 s = series(r.out)
 is_(cpu_of(report, cpu)["hiccups"]["count"], s["latency"]["longer"],
     "each late wake-up is a hiccup")
@@ -171,13 +177,16 @@ held = {}
 DMA = os.path.exists("/dev/cpu_dma_latency")
 for interval, *args in ["10m"], ["100us", *["--dma-latency"] * DMA]:
     def look(proc):
-        fds = f"/proc/{proc.pid}/fd"
-        held[bool(args)] = "/dev/cpu_dma_latency" in [os.readlink(os.path.join(fds, fd))
-                                                      for fd in os.listdir(fds)]
+        files = []
+        for fd in os.listdir(f"/proc/{proc.pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                files.append(os.readlink(f"/proc/{proc.pid}/fd/{fd}"))
+        held[bool(args)] = "/dev/cpu_dma_latency" in files
         os.killpg(proc.pid, signal.SIGINT)
 
     _, r = during(look, "-i", interval, "-P", "f:10", *args, stop=False)
-    ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S and not lib.broken_sums(json.loads(r.out)),
+    ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S
+       and not lib.broken_sums(json.loads(r.out), lost=None),
        f"Ctrl-C amid sleeps of {interval}: the full report", r)
 if DMA:
     is_(held[True], True, "--dma-latency holds the device open")
@@ -277,9 +286,7 @@ class Loaded:
                                                 lib.read(f"/proc/{pid}/status"))}
         return len(self.found) < 4 and self.proc.poll() is None
 
-    def end(self, sig=None):
-        if sig:
-            os.killpg(self.proc.pid, sig)
+    def end(self):
         r = lib.finish(self.proc)
         os.unlink(self.ready)
         return r
@@ -293,13 +300,19 @@ FROZEN = f"/sys/fs/cgroup/freezer/culprit-test-{os.getpid()}"
 
 
 def freeze(pid):
-    """As a disk may keep a process: even killed it does not end before the group thaws."""
+    """As a disk may keep a process: even killed it does not end before the group thaws. False: it
+    has ended."""
     os.mkdir(FROZEN)
-    for name, text in ("cgroup.procs", pid), ("freezer.state", "FROZEN"):
-        with open(f"{FROZEN}/{name}", "w") as f:
-            f.write(str(text))
+    try:
+        for name, text in ("cgroup.procs", pid), ("freezer.state", "FROZEN"):
+            with open(f"{FROZEN}/{name}", "w") as f:
+                f.write(str(text))
+    except ProcessLookupError:
+        lib.remove_group(FROZEN)
+        return False
     # one that the disk keeps already is not frozen before it comes back
     lib.await_gone(lambda: lib.read(f"{FROZEN}/freezer.state") == "THAWED")
+    return True
 
 
 def thaw():
@@ -328,8 +341,8 @@ if shutil.which("stress-ng"):
         # A worker has its name some time after it was begun, perhaps as the last.
         lib.await_gone(lambda: kept.proc.poll() is None and not writers(load_of(kept.proc)))
         kept.found = load_of(kept.proc)
-        if kept.proc.poll() is None and writers(kept.found):
-            freeze(writers(kept.found)[0])
+        if (kept.proc.poll() is None and writers(kept.found)
+                and freeze(writers(kept.found)[0])):
             os.killpg(kept.proc.pid, signal.SIGINT)
         else:
             lib.not_judged("a process of the load that the kernel keeps",
@@ -338,18 +351,30 @@ if shutil.which("stress-ng"):
     # One of each pair ends by itself, the other is killed: all side by side.
     loaded = {(args, sig): Loaded(*more, *args) for args in where
               for sig, more in ((signal.SIGINT, ()), (signal.SIGKILL, ("--no-trace",)))}
-    for one in loaded.values():
-        lib.await_ready(one.proc, one.ready)
-    lib.await_gone(lambda: [one for one in loaded.values() if one.begins()])
+    unloaded = dict(loaded)
+
+    def await_loads():
+        """Ends each as soon as its load is there: it lasts for 1,200 sleeps. Those that trace have
+        it later than the others."""
+        for (args, sig), one in list(unloaded.items()):
+            if not one.begins():
+                if one.proc.returncode is None:
+                    os.killpg(one.proc.pid, sig)
+                del unloaded[args, sig]
+        return unloaded
+
+    lib.await_gone(await_loads)
     found = [pid for one in (*loaded.values(), *filter(None, [kept])) for pid in one.found]
-    ended = {of: one.end(of[1]) for of, one in loaded.items()}
+    ended = {of: one.end() for of, one in loaded.items()}
     for (args, sig), one in loaded.items():
-        what = " ".join(["--load", *args, sig.name])
+        what, r = " ".join(["--load", *args, sig.name]), ended[args, sig]
+        if len(one.found) < 4 and r.rc == 0:  # this test may not run for a while, either
+            lib.not_judged(what, "it ended before anybody looked for its load")
+            continue
         ok(len(one.found) >= 4 and all(allowed <= where[args] for allowed in one.found.values()),
            f"{what}: it runs where it should", one.found, where[args])
         is_(one.held, {"0" * 16},
             f"{what}: none of its processes, nor the sampler, has a right")
-        r = ended[args, sig]
         if sig == signal.SIGINT:
             # Among loads the reader may come late: what it lost is in rows of its own.
             broken = lib.broken_sums(json.loads(r.out), lost=None, mismatches=None)
