@@ -35,7 +35,7 @@ def series(report, cpu):
     return {s["name"]: s for s in cpu_of(report, cpu)["series"]}
 
 
-def stopped(command, *args, inside=None, seconds=20):
+def stopped(command, *args, inside=None):
     """Runs until SIGINT to all of it, as a terminal sends it; `inside` is done in the window. Its
     Result."""
     with lib.ready_file() as path:
@@ -44,14 +44,14 @@ def stopped(command, *args, inside=None, seconds=20):
         if inside:
             inside()
         os.killpg(proc.pid, signal.SIGINT)
-        return lib.finish(proc, seconds)
+        return lib.finish(proc)
 
 
 # ---- all methods, to the last message ----
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     raw, recording = os.path.join(place, "raw"), os.path.join(place, "rec")
     r = pingpong("-m", "all", "-n", str(MESSAGES), "-f", "json", "--times", raw, "-r", recording,
-                 "--label", "x\033[2J", timeout=120)
+                 "--label", "x\033[2J")
     report = json.loads(r.out)
     with open(raw) as f:
         messages = json.load(f)["messages"]
@@ -91,7 +91,7 @@ is_([(m["method"], m["to"]) for m in messages
     "and they are those that the report counted")
 
 r = culprit("pingpong", *PIN, "-q", "--threads", "-m", "spin,futex,cv,sem", "-n", str(MESSAGES),
-            "-f", "json", timeout=120)
+            "-f", "json")
 what = "--threads: each method sent each message, both ways"
 if lib.starved(r):  # as below
     lib.not_judged(what, r.err.strip())
@@ -125,13 +125,16 @@ for cpu in a, b:
     if not late:
         lib.not_judged(f"cpu {cpu}: a poke", "no message was under way during any of all pokes")
     wrong = [h for h in late if not any(p["name"] == "poke-fifo" for p in h["pieces"])]
-    ok(not wrong, f"cpu {cpu}: a poke is the named cause of the messages that it made late",
-       len(late), *wrong[:3])
+    records = cpu_of(report, cpu)["records"]
+    # One that comes behind a thread that nobody sees comes unseen: only its end is a record.
+    ok(len(wrong) <= records["unpaired"],
+       f"cpu {cpu}: a poke is the named cause of the messages that it made late", len(late),
+       records, *wrong[:3])
     found = sources(report, cpu, kind="thread", name="poke-fifo")
     ok(not late or found, f"cpu {cpu}: and in the report", found, cpu_of(report, cpu)["sources"])
     ran = [o["count"] for o in cpu_of(report, cpu)["beside"] if o["comm"] == "poke-fifo"]
-    ok(sum(ran) >= switches - cpu_of(report, cpu)["records"]["unpaired"],
-       "and it is among those that ran there, as often as the kernel says", switches,
+    ok(sum(ran) >= switches - records["unpaired"] - records["lost"],
+       "and it is among those that ran there, as often as the kernel says", switches, records,
        cpu_of(report, cpu)["beside"])
     other = sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")
     is_(lib.total(other), 0, "the other CPU is not blamed")

@@ -168,9 +168,10 @@ short = [cpu for cpu in (a, b)
 # process that comes behind a thread that nobody sees comes unseen, and only its leaving is.
 if short and (left := lib.unseen_since(unseen)):
     lib.not_judged(name, f"threads that nobody sees left a CPU {left} times")
+elif lost := parts["producer"]["records"]["lost"]:  # the reader has to share its CPU
+    lib.not_judged(name, f"{lost} records were lost, of whatever threads")
 else:
-    ok(not parts["producer"]["records"]["lost"] and not short
-       and sum(p["moves"] for p in places.values()) >= 5, name, places, ran)
+    ok(not short and sum(p["moves"] for p in places.values()) >= 5, name, places, ran)
 check_sums(report, "queue --pin none")
 
 # ---- who was it ----
@@ -192,9 +193,10 @@ for cpu, what in (a, "producer"), (b, "accumulator"):
     if not late:
         lib.not_judged(f"{what}: a poke", "no message was under way during any of all pokes")
     wrong = [h for h in late if not any(p["name"] == "poke-fifo" for p in h["pieces"])]
-    ok(not wrong,
+    # One that comes behind a thread that nobody sees comes unseen: only its end is a record.
+    ok(len(wrong) <= cpu_of(report, cpu)["records"]["unpaired"],
        f"{what}: a poke on its CPU is the named cause of each message that it made late",
-       len(late), *wrong[:3])
+       len(late), cpu_of(report, cpu)["records"], *wrong[:3])
     found = sources(report, cpu, kind="thread", name="poke-fifo")
     ok(not late or found, f"{what}: and in the report", found, cpu_of(report, cpu)["sources"])
     is_(lib.total(sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")), 0,
