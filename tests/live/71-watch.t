@@ -23,6 +23,12 @@ lib.need_bpf()
 cpu = lib.pick_target()
 place, WATCHED = watching.begin(cpu)
 
+def handlers(report):
+    """The rows of interrupts. The kernel counts their time as that of the thread below them, and
+    the machine may have stood still in one."""
+    return rows(report, kind=lambda kind: kind in ("vector", "irq", "softirq", "nmi"))
+
+
 # ---- who takes its time ----
 with program("spin") as p:
     def run_and_poke():
@@ -47,7 +53,8 @@ with program("spin") as p:
     # busy CPU poke may come more than once before they run again.
     # A wait of a second and more may have more records than culprit keeps: those are counted.
     lost = rows(report, kind="lost")
-    ok((lost or total(found, "count") >= len(log)) and 0.9 * ran_ns <= total(found) + total(lost),
+    ok((lost or total(found, "count") >= len(log))
+       and 0.9 * ran_ns <= total(found) + total(handlers(report)) + total(lost),
        "poke is named for what it took", ran_ns, found, lost)
     # Both lost the time of a stop of the machine right before or after poke read its clock, too.
     ok(total(found) - 2 * sum(s["max_ns"] for s in found)
@@ -124,7 +131,7 @@ with program("spin", nice=-15) as p:
     ran = sum(e["ran_ns"] for e in log)
     ok([c["cpu"] for c in report["cpus"]] == [cpu] and report["run"]["sums"] and
        report["cpus"][0]["hiccups"] is None, "--sums: a CPU, and no single hiccup", report["cpus"])
-    ok(total(found, "count") >= len(log) and 0.9 * ran <= total(found),
+    ok(total(found, "count") >= len(log) and 0.9 * ran <= total(found) + total(handlers(report)),
        "poke is named for what it took", ran, found)
     ok(total(rows(report)) <= report["run"]["duration_ns"],
        "no time counts twice, though two threads lost it", total(rows(report)), report["run"])
@@ -164,6 +171,7 @@ else:
     skip("sums beside records", "no bench: make check builds it")
 
 # ---- a program with a priority of its own, on a CPU that others want ----
+SWITCH_NS = 100_000
 with program("late", prefix=("chrt", "-f", "50")) as p:
     report, _ = watch("-p", p.pid, seconds=0.5)
     check_sums(report, "quiet")
@@ -173,8 +181,11 @@ with program("late", prefix=("chrt", "-f", "50")) as p:
     # guest's host lets the CPU sleep.
     threads = rows(report, kind="thread", id=lambda tid: tid != 0)
     # The longest time is left out: the machine may have stood still when one was about to make way.
+    # Where somebody computes each of its 500 wake-ups has to take the CPU from him: the way from
+    # the timer's interrupt to the switch is his time, 27 to 51 us of it in the mean of a window on
+    # a guest. Who was not made way for keeps the CPU for a turn of ms.
     ok(total(threads) - max((s["max_ns"] for s in threads), default=0)
-       < 0.05 * report["run"]["duration_ns"],
+       < 0.05 * report["run"]["duration_ns"] + SWITCH_NS * total(threads, "count"),
        "a thread with a higher priority than all loses next to nothing to threads", total(threads),
        threads[:5])
 
