@@ -87,9 +87,18 @@ def same_terminal(how, last=True):
 
 
 def tops():
-    """The processes of top that run."""
-    return [pid for pid, _ in lib.marked()
-            if lib.read(f"/proc/{pid}/cmdline").startswith(CULPRIT + "\0top\0")]
+    """The processes of top that run: {number: its parent's}."""
+    found = {}
+    for pid, _ in lib.marked():
+        fields = lib.read(f"/proc/{pid}/stat").rpartition(")")[2].split()  # none: it has ended
+        if fields and lib.read(f"/proc/{pid}/cmdline").startswith(CULPRIT + "\0top\0"):
+            found[pid] = int(fields[1])
+    return found
+
+
+def first_of(processes):
+    """The one that has begun the others: after the largest number comes a small one."""
+    return next(pid for pid, parent in processes.items() if parent not in processes)
 
 
 r = culprit("top", "-c", str(cpu))
@@ -142,11 +151,11 @@ try:
     for name, sig in (("SIGINT", signal.SIGINT), ("SIGTERM", signal.SIGTERM),
                       ("SIGQUIT", signal.SIGQUIT)):
         start("--no-trace")
-        os.kill(min(tops()), sig)
+        os.kill(first_of(tops()), sig)
         same_terminal(name, sig != signal.SIGQUIT)
     start("--no-trace")
     tmux("kill-session", "-t", "t")
-    is_(lib.await_gone(tops), [], "a closed terminal: nothing is left running")
+    is_(lib.await_gone(tops), {}, "a closed terminal: nothing is left running")
 finally:
     noise.terminate()
     lib.finish(noise)
