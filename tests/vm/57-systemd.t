@@ -45,7 +45,6 @@ BURN = ("import os, time; os.sched_setaffinity(0, {1}); b = time.time(); "
         "all(time.time() - b < .1 for _ in iter(int, 1))")
 INSIDE = "nsenter -t $P -m -p env XDG_RUNTIME_DIR=/run/user/1000"
 JOB = f"""
-tries=0
 mkdir -p /etc/systemd/system /etc/systemd/user /run
 echo ID=lab >/etc/os-release
 for where in system user; do
@@ -59,8 +58,9 @@ ExecStart={SYSTEMD} --user --unit=lab.target\\n' >/etc/systemd/system/user@1000.
 env -i PATH=$PATH container=lab SYSTEMD_LOG_TARGET=console unshare -fpm --mount-proc sh -c '
 	mount -t tmpfs none /run && mkdir -p /run/user/1000 &&
 	exec {SYSTEMD} --system --unit=user@1000.service' >/tmp/said 2>&1 &
+# Until the user's manager listens, however long that takes here.
 until P=$(pidof systemd) && P=$(echo $P | tr ' ' '\\n' | sort -n | head -1) &&
-	[ -e /proc/$P/root/run/user/1000/systemd/private ] || [ $((tries += 1)) = 100 ]; do
+	[ -e /proc/$P/root/run/user/1000/systemd/private ] || ! kill -0 $!; do
 	sleep 0.1
 done
 cat /tmp/said
