@@ -60,14 +60,15 @@ void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t c
 	publish_window(s, before, after, cursors, *s->cursors, series);
 }
 
-/* True while nobody has stopped the sampler and it is on its CPU. */
+/* True while nobody has stopped the sampler and it is on its CPU. One that had no turn
+ * where it was moved to before the stop was moved all the same. */
 static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
 {
+	s->shm->moved = (unsigned)sched_getcpu() != s->cpu;
 	if (!limit || atomic_load_explicit(&s->shm->stop, memory_order_relaxed))
 		return false;
 	if (now >= s->deadline && (s->noted >= s->wanted || now >= s->longest))
 		return false;
-	s->shm->moved = (unsigned)sched_getcpu() != s->cpu;
 	return !s->shm->moved;
 }
 
