@@ -168,9 +168,10 @@ static void put_back_alone(struct guardian *g, const char *reason)
 {
 	struct guardian_sum sum;
 	bool on = g->on;
+	uint32_t bad = guardian_restore(g->knobs, g->dir, g->boot, false, &sum);
 
-	journal_scrap(g->dir);
-	if (guardian_restore(g->knobs, g->dir, g->boot, false, &sum))
+	journal_scrap(g->dir); /* may wait for the disk, the settings need not */
+	if (bad)
 		return;
 	rmdir(g->dir); /* if nothing is in it */
 	if (on && !sum.others)
