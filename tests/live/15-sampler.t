@@ -159,14 +159,14 @@ is_([*got, report["run"]["priority"]], [os.SCHED_BATCH, 0, "SCHED_BATCH"],
     "-P b:0 makes it batch, and the report says so")
 
 
-def on_terminal(duration, *args, **env):
-    return lib.on_terminal("run", "-c", str(cpu), "-d", duration, *args, **env)
+def on_terminal(duration, *args, **more):
+    return lib.on_terminal("run", "-c", str(cpu), "-d", duration, *args, **more)
 
 
-plain = on_terminal("600ms")
+plain = on_terminal("1m", until=" of 60.0 s")
 quiet = on_terminal("300ms", "-q", "--no-trace")
 mono = on_terminal("100ms", "-q", NO_COLOR="1")
-ok("hiccups · worst" in plain and " of 600 ms" in plain and "\r" in plain,
+ok("hiccups · worst" in plain and " of 60.0 s" in plain and "\r" in plain,
    "a terminal gets a progress line", plain[:300])
 ok(" of 300 ms" not in quiet, "-q takes it away", quiet[:300])
 ok("\x1b[" in quiet and "\x1b[" not in mono, "colour on a terminal, none with NO_COLOR", mono[:300])

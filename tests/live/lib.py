@@ -356,9 +356,10 @@ def culprit(*args, timeout=HANG_S, **kwargs):
     return finish(spawn(*args, **kwargs), timeout, since)
 
 
-def on_terminal(*args, lines=0, columns=0, **env):
+def on_terminal(*args, lines=0, columns=0, until=None, **env):
     """What culprit prints when all its streams are a terminal of so many lines and columns; 0: it
-    does not say. What runs for longer than HANG_S is killed, and has printed that, too."""
+    does not say. What runs for longer than HANG_S is killed, and has printed that, too. until: once
+    this has come, Ctrl-C does."""
     pid, master = pty.fork()
     if not pid:
         try:
@@ -374,14 +375,17 @@ def on_terminal(*args, lines=0, columns=0, **env):
             if not (chunk := os.read(master, 4096)):
                 break
             out += chunk
+            if until and until.encode() in out:
+                os.write(master, b"\x03")
+                until = None
         else:
             out += b"\r\nkilled: it ran for too long"
             os.killpg(pid, signal.SIGKILL)
     except OSError:  # nobody has the terminal any more
         pass
     os.close(master)
-    os.waitpid(pid, 0)
-    return out.decode(errors="replace").replace("\r\n", "\n")
+    rc, text = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), out.decode(errors="replace")
+    return Result(rc, "", text.replace("\r\n", "\n"), 0).err
 
 
 def interrupted_early(*args):
@@ -400,7 +404,7 @@ def interrupted_early(*args):
 def starved(r):
     """Whether culprit says that its samplers, or those of them that have to run at once, had no CPU
     for ten seconds: the machine has left nothing to judge."""
-    return r.rc in (1, 3) and re.search("could not run within|did not come back to stop", r.err)
+    return r.rc in (1, 3) and re.search("could not run(,| within)|did not come back to stop", r.err)
 
 
 @contextlib.contextmanager
