@@ -40,7 +40,9 @@ ok(0.3e9 <= cpu_of(without, cpu)["observed_ns"] < 1e9 * short.seconds, "-d ends 
 ok(c["loop"]["count"] * c["loop"]["mean_ps"] / 1000
    + c["hiccups"]["total_ns"] < 1.01 * c["observed_ns"],
    "loops and hiccups fit into the time observed", c["loop"], c["hiccups"])
-ok(c["loop"]["count"] > 1e6, "the sampler did spin", c["loop"])
+# A turn takes some tens of ns. What the machine leaves of the window is up to it: that is told.
+ok(c["loop"]["count"] > (c["observed_ns"] - c["hiccups"]["total_ns"]) / 1000 - 1,
+   "the sampler did spin", c["loop"], c["observed_ns"], c["hiccups"])
 # Both are rounded from ticks.
 ok(0 < c["threshold_ns"] <= c["hiccups"]["min_ns"] + 1, "no hiccup is below the threshold",
    c["threshold_ns"],
