@@ -34,16 +34,24 @@ def status(pid):
     return dict(re.findall(r"^(\w+):\t(.*)$", lib.read(f"/proc/{pid}/status"), re.M))
 
 
-def rights(*args):
-    """The three processes' [capabilities, no_new_privs, filter] in an open window."""
+def rights(want, *args):
+    """The three processes' [capabilities, no_new_privs, filter] in an open window, once they are as
+    these are to be: culprit's process gives its own away right behind the news that the window is
+    open, and the writer when it has its first turn."""
     with lib.opened(*args, "-c", cpu, "-d", "1m", "-q") as run:
         children = lib.read(f"/proc/{run.proc.pid}/task/{run.proc.pid}/children").split()
-        of = {}
-        for pid in [str(run.proc.pid), *children]:
-            s = status(pid)
-            name = "tracer" if pid == str(run.proc.pid) else s["Name"]
-            sets = {int(s[k], 16) for k in ("CapPrm", "CapEff", "CapBnd")}
-            of[name] = (sets, s["NoNewPrivs"], s["Seccomp"])
+
+        def look():
+            of = {}
+            for pid in [str(run.proc.pid), *children]:
+                s = status(pid)
+                name = "tracer" if pid == str(run.proc.pid) else s["Name"]
+                sets = {int(s[k], 16) for k in ("CapPrm", "CapEff", "CapBnd")}
+                of[name] = (sets, s["NoNewPrivs"], s["Seccomp"])
+            return of
+
+        lib.await_gone(lambda: not want.items() <= look().items(), lib.AT_ONCE_S)
+        of = look()
         writer = [os.readlink(f"/proc/{p}/fd/{fd}") for p in children
                   if status(p)["Name"] == "culprit" for fd in os.listdir(f"/proc/{p}/fd")]
     is_(run.result.rc, 0, f"{args[0]} with few rights ends well")
@@ -51,18 +59,20 @@ def rights(*args):
 
 
 rec = os.path.join(place, "x.rec")
-of, writer = rights("record", rec)
 filtered = ({0}, "1", "0" if lib.sanitized() else "2")
+tracing = ({KEPT}, *filtered[1:])
+of, writer = rights({"culprit": filtered, "tracer": tracing}, "record", rec)
 is_(of.get("culprit-sampler"), filtered, "a sampler has no right, and a filter")
 is_(of.get("culprit"), filtered, "nor has the process that writes a recording")
-is_(of.get("tracer"), ({KEPT}, *filtered[1:]),
+is_(of.get("tracer"), tracing,
     "the tracer has no right that the kernel does not want for reading maps, and a filter")
 ok(rec in writer and len(writer) == 2, "the writer has its file and stderr open, no more", writer)
-of, _ = rights("run", "-o", os.path.join(place, "x.txt"))
-is_(of.get("tracer"), ({KEPT | FILES}, *filtered[1:]), "with -o also what files need")
-of, _ = rights("run", "--no-trace")
+with_files = ({KEPT | FILES}, *filtered[1:])
+of, _ = rights({"tracer": with_files}, "run", "-o", os.path.join(place, "x.txt"))
+is_(of.get("tracer"), with_files, "with -o also what files need")
+of, _ = rights({"tracer": filtered}, "run", "--no-trace")
 is_(of.get("tracer"), filtered, "without a trace it has none")
-of, _ = rights("sleep")
+of, _ = rights({}, "sleep")
 is_(of.get("culprit-sampler"), ({0}, "1", "0"), "a workload's sampler has no right, and no filter")
 
 # ---- who reads what strangers made ----
@@ -162,6 +172,7 @@ def refuse():
 if NUMBERS:
     r = subprocess.run([CULPRIT, "record", "--force", rec, "-c", cpu, "-d", "300ms", "-q"],
                        preexec_fn=refuse, capture_output=True, text=True, timeout=lib.HANG_S)
+    lib.Result(r.returncode, r.stdout, r.stderr, 0)
     ok(r.returncode == 0 and not r.stderr, "where a container refuses all that: as before", r)
 
 # ---- the README's table ----
