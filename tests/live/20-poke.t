@@ -82,8 +82,12 @@ for what in part:
 tids = {e["tid"] for log in logs.values() for e in log if "tid" in e}
 first = min(log.between[0] for log in logs.values())
 control = [h for h in whole if h["start_ns"] + h["duration_ns"] < first]
-ok(control and not [p for h in control for p in h["pieces"] if p["id"] in tids],
-   "before the first: names nothing of poke", *control[:5])
+what = "before the first: names nothing of poke"
+if not control and [h for h in whole if h["start_ns"] < first]:
+    lib.not_judged(what, "the first hiccup lasted until poke began: the sampler had no turn")
+else:
+    ok(control and not [p for h in control for p in h["pieces"] if p["id"] in tids], what,
+       *control[:5])
 missing = report["run"]["not_observed"]
 
 
@@ -221,7 +225,11 @@ with tempfile.TemporaryDirectory() as place:
                        stdout=subprocess.PIPE, text=True,
                        env={**os.environ, "CULPRIT": lib.CULPRIT, "POKE": lib.POKE})
     diag(r.stdout)
-    ok(r.returncode == 0, "known noise is found and named, nothing else is blamed")
+    what = "known noise is found and named, nothing else is blamed"
+    if r.returncode == 75:  # nor are the classes
+        lib.not_judged(what, r.stdout.splitlines()[-1])
+        done()
+    ok(r.returncode == 0, what)
     report = json.loads(lib.read(os.path.join(place, "report")))
     hiccups = [json.loads(line) for line in lib.read(os.path.join(place, "hiccups")).splitlines()]
     said = [json.loads(line) for line in lib.read(os.path.join(place, "poke")).splitlines()]
