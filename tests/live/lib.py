@@ -535,7 +535,9 @@ def run_json(cpu, seconds, *extra, poke=None):
     before = counters(cpu)
     with opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q", *extra) as run:
         begun = time.monotonic()
-        tids = {int(t) for pid, _ in marked() for t in os.listdir(f"/proc/{pid}/task")}
+        # some end meanwhile: those that open files for --user-stacks
+        tids = {int(t.rpartition("/")[2]) for pid, _ in marked()
+                for t in glob.glob(f"/proc/{pid}/task/*")}
         opening = counters(cpu)
         log = run_poke(cpu, *poke) if poke else Log()
         time.sleep(max(0, begun + seconds - time.monotonic()))
@@ -570,7 +572,8 @@ def marked():
         with contextlib.suppress(OSError):
             with open(f"/proc/{pid}/environ", "rb") as f:
                 ours = MARK.encode() in f.read().split(b"\0")
-            if ours and read(f"/proc/{pid}/stat").rpartition(")")[2][1] != "Z":
+            # "": it has gone since
+            if ours and read(f"/proc/{pid}/stat").rpartition(")")[2][1:2] not in ("", "Z"):
                 found.append((int(pid), read(f"/proc/{pid}/comm")))
     return found
 
