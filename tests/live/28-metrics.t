@@ -108,10 +108,13 @@ ok(not falls, "no counter ever falls", falls[:3])
 is_((total(first, "culprit_running"), total(end, "culprit_running")), (10**9, 0),
     "it says whether the run goes on")
 end_ns = total(end, "culprit_observed_seconds_total")
-steps = [total(found, "culprit_observed_seconds_total") for found in each[:-1]]
-ok(all(a < b for a, b in zip(steps, steps[1:])) and steps[-1] > end_ns / 2,
-   "the time observed grows", steps)
 c = lib.cpu_of(report, cpu)
+steps = [total(found, "culprit_observed_seconds_total") for found in each[:-1]]
+# Behind the last step the run is told to end, and does when the sampler is back: after a hiccup, of
+# which the longest took 0.8 s beside two emulated guests, as long as all before it.
+ok(all(a < b for a, b in zip(steps, steps[1:]))
+   and steps[-1] > (end_ns - c["hiccups"]["max_ns"]) / 2, "the time observed grows", steps, end_ns,
+   c["hiccups"])
 is_(total(end, "culprit_observed_seconds_total"), c["observed_ns"], "in the end it is the report's")
 is_(total(end, "culprit_hiccups_total") // 10**9, c["hiccups"]["count"], "so are the hiccups")
 # A series that made room for another has ended: its sums stand apart, so that nothing is missing.
