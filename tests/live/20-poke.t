@@ -282,8 +282,8 @@ for name, pokes in poked.items():
 if "perf" in poked and "irqwork" in poked and "hrtimer_expire_entry" not in missing:
     samples = sum(e["samples"] for name in ("perf", "irqwork") for e in poked[name])
     rows = sources(report, cpu, function="perf_swevent_hrtimer")
-    ok(total(rows, "runs") >= 0.95 * samples - lost, "mix: perf: no fewer timers than samples", samples,
-       *rows)
+    ok(total(rows, "runs") >= 0.95 * samples - lost, "mix: perf: no fewer timers than samples",
+       samples, *rows)
 if "net" in poked:
     rows = sources(report, cpu, kind="softirq", name="NET_RX")
     ok(total(rows, "count") >= N - lost, "mix: net: softirq NET_RX", *rows)
