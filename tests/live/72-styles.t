@@ -261,10 +261,11 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         return text.format(cpu=cpu, other=min(lib.ALLOWED - {cpu}), place=place)
 
     running = {line: subprocess.Popen(f"{place}/{filled(line)}", shell=True, text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                      start_new_session=True)
                for line in PEERS}
     osjitter = subprocess.Popen([f"{place}/osjitter", "-t", "1"], text=True,
-                                stdout=subprocess.PIPE)
+                                stdout=subprocess.PIPE, start_new_session=True)
     if shutil.which("oslat"):
         is_(shape(oslat_text), shape(oslat(1)),
             "oslat: its lines, byte for byte but for the figures")

@@ -32,7 +32,8 @@ def ran_as(path, group=None, seen_by=()):
     """The threads of a program that runs until all of these have said something about both of
     them."""
     proc = subprocess.Popen([path, "spin"], stdout=subprocess.PIPE, text=True,
-                            env=lib._environment(), preexec_fn=lib._begin)
+                            env=lib._environment(), preexec_fn=lib._begin,
+                            start_new_session=True)
     pids = set(map(int, proc.stdout.readline().split()[2:]))
     if group:
         put(f"{group}/cgroup.procs", proc.pid)
@@ -69,6 +70,7 @@ def in_group():
 with program("spin") as p:
     # Runs already, and leaves the other CPUs to those that begin to watch.
     exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True,
+                           start_new_session=True,
                            preexec_fn=lambda: (lib._begin(), os.sched_setaffinity(0, {cpu})))
     before = set(map(int, exe.stdout.readline().split()[2:]))
     for c in [comm, *by_group]:
