@@ -208,8 +208,8 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
 
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     kept = os.path.join(place, "report")
-    # noise, to have something to lose
-    noise = lib.spawn("timer", *ON, "-n", "100000", "-g", "1ms", path=lib.POKE)
+    # noise, to have something to lose, for 200 s: a busy machine took 50 s for what needs it
+    noise = lib.spawn("timer", *ON, "-n", "100000", "-g", "2ms", path=lib.POKE)
     for limit in ("--max-hiccup", "1ns"), ("--max-lost", "0.0001"):
         r = culprit("run", *ON, "-d", "150ms", "-q", "-f", "json", "-o", kept, *limit, "--no-trace")
         is_(r.rc, 2, f"{' '.join(limit)}: exit 2")
@@ -225,7 +225,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
                  ("sleep", *ON, "-n", "20", "-i", "1ms", "-t", "1us", "-q", "--no-trace")):
         r = culprit(*args, "--max-hiccup", "1ns")
         ok(r.rc == 2 and r.out and "--max-hiccup" in r.err, f"{args[0]} --max-hiccup: exit 2", r)
-    # Triggers stop a run at once: the noise comes each millisecond.
+    # Triggers stop a run at once: the noise comes each 2 ms.
     took = []
     for args in (("run", "-d", "60s", "--no-trace", "-f", "json", "-o", kept),
                  ("sleep", "-n", "100000", "-i", "1ms", "-t", "1us", "--no-trace"),
