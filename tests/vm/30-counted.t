@@ -166,8 +166,8 @@ class Stays:
 
     ended: the work that it was at the end of, until it sleeps. The kernel forgets that a while
     after the event (kernel/workqueue.c: process_one_work sets current_func), and has the next one
-    in its place a while before the event of that: next, where the worker was preempted and began
-    one as soon as it was back."""
+    in its place a while before the event of that: next, of each stay between the two, as the worker
+    may be preempted more than once there."""
 
     def __init__(self, trace):
         self.found, work, ended, left, here = [], {}, {}, {}, None
@@ -177,16 +177,17 @@ class Stays:
             if name == "workqueue_execute_start":
                 work[pid] = re.search(r"function (\w+)", text)[1]
                 ended.pop(pid, None)
+                for stay in left.pop(pid, []):
+                    stay["next"] = work[pid]
                 if here:
-                    if not here["began"] and not here["function"] and pid in left:
-                        left[pid]["next"] = work[pid]
                     here["began"] = True
             elif name == "workqueue_execute_end":
                 ended[pid], work[pid] = work.get(pid), None
+                left.pop(pid, None)
             elif name == "sched_switch":
                 if here:
                     self.found.append(here | {"until": at})
-                    left[str(here["pid"])] = self.found[-1]
+                    left.setdefault(str(here["pid"]), []).append(self.found[-1])
                 if "prev_state=R" not in text:
                     ended.pop(pid, None)
                     left.pop(pid, None)
@@ -221,6 +222,23 @@ def check_workers(trace, hiccups):
     ok(not wrong, "and are said to go on with just that", len(wrong), *wrong[:3])
 
 
+# A worker that is preempted in its work, and twice more behind it, before it begins the next.
+LEAVES = "sched_switch: prev_pid=59 prev_state=R+ ==> next_comm=poke next_pid=478"
+COMES = "sched_switch: prev_pid=478 prev_state=S ==> next_comm=kworker/1:1 next_pid=59"
+DRAWN = ("workqueue_execute_start: function first", LEAVES, COMES,
+         "workqueue_execute_end: function first", LEAVES, COMES, LEAVES, COMES, LEAVES, COMES,
+         "workqueue_execute_start: function second", LEAVES)
+
+
+def check_reading():
+    trace = "".join(f" x-{478 if line == COMES else 59} [001] d..2. {i}.000000: {line}\n"
+                    for i, line in enumerate(DRAWN))
+    is_([(s["function"], s["ended"], s.get("next"), s["began"]) for s in Stays(trace).found],
+        [("first", None, "second", False), (None, "first", "second", False),
+         (None, "first", "second", False), (None, "first", None, True)],
+        "a trace made by hand: between two works a worker may come back more than once")
+
+
 def check_score(out, least):
     diag(out)
     table = re.search(r"^all +(\d+) +100\.00 +100\.00 +100\.00 +100\.00 +falsely blamed 0$",
@@ -230,6 +248,7 @@ def check_score(out, least):
     ok(", lost 0, join mismatches 0;" in out, "nothing is lost, and records and hiccups agree")
 
 
+check_reading()
 kernel, = need(KERNEL)
 report, hiccups, out, files = boot(TICKING, "isolcpus=1")
 check_turns(hiccups, files["trace"])
