@@ -184,7 +184,7 @@ is_(len(lines), whole["cpus"][0]["hiccups"]["count"], "lines: one a hiccup")
 # ---- killed ----
 def first_child(pid):
     """The writing process: it is forked before all others."""
-    return int(lib.read(f"/proc/{pid}/task/{pid}/children").split()[0])
+    return lib.children(pid)[0]
 
 
 def covers(rec):
@@ -345,10 +345,10 @@ try:
 except subprocess.TimeoutExpired:
     proc.kill()
     err = "it waited for a reader: " + proc.communicate()[1]
-lib.Result(proc.returncode, "", err, 0)
-ok(proc.returncode == 0 and len(kept(folder)) == 1
-   and "nobody read what was printed: lines that are missing: 1\n" in err,
-   "a reader who does not read does not stop it, and it says so", proc.returncode, err)
+r = lib.Result(proc.returncode, "", err, 0)
+ok(r.rc == 0 and len(kept(folder)) == 1
+   and "nobody read what was printed: lines that are missing: 1\n" in r.err,
+   "a reader who does not read does not stop it, and it says so", r)
 os.close(reads)
 os.close(writes)
 

@@ -112,7 +112,7 @@ def interrupts(what):
     for h in lines[what]:
         if any(p["kind"] == "thread" and p["id"] == tid for p in h["pieces"]):
             found += sum(p["net_ns"] for p in h["pieces"]
-                         if p["kind"] in ("vector", "irq", "softirq", "nmi"))
+                         if p["kind"] in lib.HANDLERS)
     return found
 
 

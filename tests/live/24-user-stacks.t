@@ -323,7 +323,7 @@ ok(r.rc == 0 and "user_stack" not in r.out, "a private recording has none", r)
 
 def lookers():
     """CAP_SYS_PTRACE tells who looks at mappings; it has short-lived ones that open files."""
-    return [int(pid) for pid in lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()
+    return [pid for pid in lib.children(proc.pid)
             if int((re.findall(r"CapEff:\t(\w+)", lib.read(f"/proc/{pid}/status")) or "0")[0], 16)
             & 1 << 19]
 

@@ -151,8 +151,7 @@ else:
     # unseen, right before or after poke read its clock: for why see 20-poke.t.
     c = lib.cpu_of(json.loads(culprit("report", "-f", "json", noisy).out), cpu)
     longest = max(s["max_ns"] for s in c["sources"] if s["name"] == comm)
-    inside = lib.total(s for s in c["sources"]
-                       if s["kind"] in ("vector", "irq", "softirq", "nmi"))
+    inside = lib.total(s for s in c["sources"] if s["kind"] in lib.HANDLERS)
     ok(0.99 * ran <= f["total_ns"] + inside
        and f["total_ns"] - (1 + c["records"]["unpaired"]) * longest
        <= max(ran, took) + ALLOW_NS * (n + 5), "it costs what poke says",

@@ -120,12 +120,8 @@ noise = noisy()
 set_to = open(KNOB, "rb").read(), {cpu}
 
 
-def children(pid):
-    return [int(p) for p in lib.read(f"/proc/{pid}/task/{pid}/children").split()]
-
-
 def child(pid, comm):
-    return next(p for p in children(pid) if lib.read(f"/proc/{p}/comm") == comm)
+    return next(p for p in lib.children(pid) if lib.read(f"/proc/{p}/comm") == comm)
 
 
 def guardian(pid):
@@ -218,7 +214,7 @@ try:
         """The Result of a try whose guardian is sent these, so long after it began."""
         proc = lib.spawn("try", FIX, *SHORT, "-q", *AT)
         wait_for(lambda: proc.poll() is not None or any(
-            lib.read(f"/proc/{p}/comm") == "culprit-guard" for p in children(proc.pid)))
+            lib.read(f"/proc/{p}/comm") == "culprit-guard" for p in lib.children(proc.pid)))
         time.sleep(delay)
         with contextlib.suppress(StopIteration, ProcessLookupError):
             pid = guardian(proc.pid)

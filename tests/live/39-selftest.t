@@ -52,7 +52,7 @@ def ours(pid):
 
 def noise(pid):
     """The process that makes noise, once there is one that measures, too: it is the elder."""
-    found = lib.read(f"/proc/{pid}/task/{pid}/children").split()
+    found = lib.children(pid)
     return found[0] if len(found) > 1 else None
 
 

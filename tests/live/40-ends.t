@@ -153,12 +153,11 @@ def killed_before_window():
     """culprit whose sampler is killed when it has learned all: before the window opens, unless this
     test was kept waiting."""
     proc = lib.spawn("run", *ON, "-d", "1m", "-q", "--no-trace", "-f", "json")
-    child = f"/proc/{proc.pid}/task/{proc.pid}/children"
     deadline = time.monotonic() + lib.HANG_S
     while proc.poll() is None and time.monotonic() < deadline:
-        samplers = lib.read(child).split()
+        samplers = lib.children(proc.pid)
         if samplers and (shared(samplers[0], PHASE) or 0) >= LEARNED:
-            os.kill(int(samplers[0]), signal.SIGKILL)
+            os.kill(samplers[0], signal.SIGKILL)
             break
         time.sleep(0.0002)
     return lib.finish(proc)

@@ -170,8 +170,7 @@ for threads in [], ["--threads"]:
         proc = lib.spawn("pingpong", *PIN, *threads, "-n", "1000000000", "-m", "futex", "-f",
                          "json", "-q", "--ready-file", path)
         lib.await_ready(proc, path)
-        victims = [int(pid)
-                   for pid in lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()]
+        victims = lib.children(proc.pid)
         runs = [sorted(list(lib.parse_cpus(re.search(r"Cpus_allowed_list:\s*(\S+)", lib.read(
             f"/proc/{pid}/task/{tid}/status"))[1])) for tid in os.listdir(f"/proc/{pid}/task"))
             for pid in victims]

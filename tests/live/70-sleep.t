@@ -245,17 +245,13 @@ else:
 # ---- under load ----
 
 
-def children(pid):
-    return [int(p) for p in lib.read(f"/proc/{pid}/task/{pid}/children").split()]
-
-
 def descendants(pid):
-    return [x for child in children(pid) for x in (child, *descendants(child))]
+    return [x for child in lib.children(pid) for x in (child, *descendants(child))]
 
 
 def load_of(proc):
     """The load's processes, with where they may run: stress-ng and its workers."""
-    return {pid: lib.parse_cpus(m[1]) for keeper in children(proc.pid)
+    return {pid: lib.parse_cpus(m[1]) for keeper in lib.children(proc.pid)
             if lib.read(f"/proc/{keeper}/comm") == "culprit-load"
             for pid in descendants(keeper) if (m := re.search(r"Cpus_allowed_list:\s*(\S+)",
                                                               lib.read(f"/proc/{pid}/status")))}
@@ -281,7 +277,7 @@ class Loaded:
         """Whether more is to come: the second half of the sleeps has the load."""
         if len(self.found) < 4:
             self.found = load_of(self.proc)
-            self.held = {line.split()[1] for pid in [*children(self.proc.pid), *self.found]
+            self.held = {line.split()[1] for pid in [*lib.children(self.proc.pid), *self.found]
                          for line in re.findall("Cap(?:Prm|Eff):.*",
                                                 lib.read(f"/proc/{pid}/status"))}
         return len(self.found) < 4 and self.proc.poll() is None

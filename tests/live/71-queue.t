@@ -145,8 +145,8 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     recording = os.path.join(place, "rec")
     with lib.opened("queue", "--pin", "none", "-n", "100000000", "-w", "500", "-d", "60s", "-f",
                     "json", "-r", recording, "-q") as run:
-        pids = {lib.read(f"/proc/{pid}/comm").strip(): int(pid) for pid in
-                lib.read(f"/proc/{run.proc.pid}/task/{run.proc.pid}/children").split()}
+        pids = {lib.read(f"/proc/{pid}/comm").strip(): pid
+                for pid in lib.children(run.proc.pid)}
         ran = [(cpu, run_on(pids["producer"], cpu)) for cpu in (a, b) * 3]
     report = json.loads(run.result.out)
     is_(culprit("report", recording, "-f", "json").out, run.result.out,

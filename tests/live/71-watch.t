@@ -26,7 +26,7 @@ place, WATCHED = watching.begin(cpu)
 def handlers(report):
     """The rows of interrupts. The kernel counts their time as that of the thread below them, and
     the machine may have stood still in one."""
-    return rows(report, kind=lambda kind: kind in ("vector", "irq", "softirq", "nmi"))
+    return rows(report, kind=lambda kind: kind in lib.HANDLERS)
 
 
 # ---- who takes its time ----
@@ -110,8 +110,7 @@ with program("spin") as p:
                          "-f", "json", "--ready-file", path)
         lib.await_ready(proc, path)
         have_run(p)
-        children = lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()
-        where = {pid: os.sched_getaffinity(pid) for pid in (proc.pid, *map(int, children))}
+        where = {pid: os.sched_getaffinity(pid) for pid in (proc.pid, *lib.children(proc.pid))}
         apart = lib.policy(proc.pid)
         os.killpg(proc.pid, signal.SIGINT)
         r = lib.finish(proc)

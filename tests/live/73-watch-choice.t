@@ -31,9 +31,7 @@ shutil.copy(WATCHED, jitter)
 def ran_as(path, group=None, seen_by=()):
     """The threads of a program that runs until all of these have said something about both of
     them."""
-    proc = subprocess.Popen([path, "spin"], stdout=subprocess.PIPE, text=True,
-                            env=lib._environment(), preexec_fn=lib._begin,
-                            start_new_session=True)
+    proc = lib.spawn("spin", path=path)
     pids = set(map(int, proc.stdout.readline().split()[2:]))
     if group:
         put(f"{group}/cgroup.procs", proc.pid)

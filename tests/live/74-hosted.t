@@ -107,7 +107,7 @@ for more in ("-r", at("x.rec")), ("--sums",), ("--last", "1s"):
 
 def told(proc):
     """The child that takes what comes."""
-    for pid in lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split():
+    for pid in lib.children(proc.pid):
         if lib.read(f"/proc/{pid}/comm") == "culprit-host":
             return pid
     return None

@@ -312,6 +312,11 @@ def spawn(*args, prefix=(), path=CULPRIT):
                             start_new_session=True, preexec_fn=_begin)
 
 
+def children(pid):
+    """The processes that its first thread started, the eldest first; none: it has ended."""
+    return [int(p) for p in read(f"/proc/{pid}/task/{pid}/children").split()]
+
+
 def busy_with(pid):
     """Where the threads of a process and of those that it started stand, in lines of text."""
     found = []
@@ -652,6 +657,7 @@ def shared_ns(hiccup, e):
             - max(hiccup["start_ns"], e["start_ns"]))
 
 
+HANDLERS = "vector", "irq", "softirq", "nmi"  # kinds of what interrupts, and is no thread
 POKES_MAX = 10  # times that poke_until_late pokes
 
 

@@ -15,14 +15,14 @@ import signal
 import time
 
 from guests import ROOT, lab, need
-from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, skip, sources, take_turn
+from lib import (HANDLERS, check_sums, cpu_of, diag, done, is_, not_judged, ok, skip, sources,
+                 take_turn)
 
 take_turn(shared=True)
 
 KERNEL = "6.12-rt"
 HZ = 250  # the value of all Debian kernels for amd64
 TICK = re.compile(r"^tick_(nohz_handler|nohz_highres_handler|sched_timer)$")
-HANDLERS = "vector", "irq", "softirq", "nmi"
 HANDLER_NS = 110_000_000  # no handler takes so long by itself (src/model/stops.h)
 STOPS_S = 0.12, 0.16, 0.22, 0.3, 0.4
 CLASSES = ("thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,"
