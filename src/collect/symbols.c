@@ -26,13 +26,12 @@ struct symbols {
 };
 
 /* Returns the offset of a copy, 0 when out of memory (offset 0 is the empty string). */
-static uint32_t keep_text(struct symbols *s, const char *name, const char *module)
+static uint32_t keep_text(struct symbols *s, const char *text, size_t length)
 {
-	size_t need = strlen(name) + strlen(module) + 2;
 	uint32_t at = s->used;
 
-	if (s->used + need > s->size) {
-		size_t size = s->size * 2 + need;
+	if (s->used + length >= s->size) {
+		size_t size = s->size * 2 + length + 1;
 		char *bigger = realloc(s->text, size);
 
 		if (!bigger)
@@ -40,11 +39,13 @@ static uint32_t keep_text(struct symbols *s, const char *name, const char *modul
 		s->text = bigger;
 		s->size = size;
 	}
-	s->used += sprintf(s->text + at, "%s%s%s", name, module[0] ? " " : "", module) + 1;
+	memcpy(s->text + at, text, length);
+	s->text[at + length] = 0;
+	s->used += length + 1;
 	return at;
 }
 
-static void keep_symbol(struct symbols *s, uint64_t address, const char *name, const char *module)
+static void keep_symbol(struct symbols *s, uint64_t address, const char *name, size_t length)
 {
 	uint32_t at;
 
@@ -57,7 +58,7 @@ static void keep_symbol(struct symbols *s, uint64_t address, const char *name, c
 		s->row = bigger;
 		s->room = room;
 	}
-	at = keep_text(s, name, module);
+	at = keep_text(s, name, length);
 	if (at)
 		s->row[s->count++] = (struct symbol){address, at};
 }
@@ -71,36 +72,54 @@ static int by_address(const void *a, const void *b)
 	return x->name < y->name ? -1 : 1;
 }
 
-/* Reads lines: "ffffffff81000000 T name\t[module]". Functions only: the letters t and w in either
- * case.
- */
+#define DIGITS 16 /* an address has so many, however small it is */
+
+/* Reads the address of "ffffffff81000000 T name\t[module]"; 0: there is none. */
+static uint64_t address_of(const char *line)
+{
+	uint64_t address = 0;
+
+	for (int i = 0; i < DIGITS; i++) {
+		unsigned char c = line[i], digit = c <= '9' ? c - '0' : c - 'a' + 10;
+
+		if (digit > 15)
+			return 0;
+		address = address << 4 | digit;
+	}
+	return address;
+}
+
+/* Functions only: the letters t and w in either case. Of a short run's CPU time this is a good part
+ * (with sscanf and sprintf it was a fifth), so that other lines are passed over at once. */
 static void load(struct symbols *s)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
 	char line[1024];
-	bool any = false;
 
+	s->hidden = true;
 	if (f)
 		setvbuf(f, NULL, _IOFBF, 1 << 16);
 	while (f && fgets(line, sizeof(line), f)) {
-		char *name, *module;
-		uint64_t address = strtoull(line, &name, 16);
+		size_t length = strlen(line);
+		char *name = line + DIGITS + 3, *module;
+		uint64_t address;
 
-		/* Parsing with sscanf took a fifth of the CPU time of a short run. */
-		if (name[0] != ' ' || !memchr("tTwW", name[1], 4) || name[2] != ' ')
+		if (length < DIGITS + 4 || line[DIGITS] != ' ' || name[-1] != ' ' ||
+		    !memchr("tTwW", name[-2], 4))
 			continue;
-		name += 3;
-		name[strcspn(name, "\n")] = 0;
-		module = strchr(name, '\t');
+		address = address_of(line);
+		if (!address)
+			continue;
+		s->hidden = false;
+		if (line[length - 1] == '\n')
+			line[--length] = 0;
+		module = memchr(name, '\t', line + length - name);
 		if (module)
-			*module++ = 0;
-		any |= address != 0;
-		if (address)
-			keep_symbol(s, address, name, module ? module : "");
+			*module = ' ';
+		keep_symbol(s, address, name, line + length - name);
 	}
 	if (f)
 		fclose(f);
-	s->hidden = !any;
 	if (s->count)
 		qsort(s->row, s->count, sizeof(*s->row), by_address);
 }
