@@ -164,6 +164,8 @@ void sampler_shm_free(struct sampler_shm *shm);
  * to share their memory). It dies with the calling process, and lasts until that ends it. Returns
  * its pid or -errno; the phases of the samplers say when they are ready. */
 pid_t sampler_start(struct sampler_options *options, uint32_t n);
+/* Has one that waits for it begin a phase: SAMPLER_LEARN, or SAMPLER_MEASURE for the first time. */
+void sampler_tell(struct sampler_shm *shm, int phase);
 
 /* For bench: ticks per turn of a bare back-to-back loop over the counter (the least of `batches`
  * short ones). */

@@ -212,5 +212,5 @@ int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
 void samplers_tell(struct collect *c, int phase)
 {
 	for (uint32_t i = 0; i < c->ntargets; i++)
-		atomic_store(&c->target[i].shm->phase, phase);
+		sampler_tell(c->target[i].shm, phase);
 }

@@ -70,7 +70,7 @@ int window_open(struct collect *c)
 
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		atomic_store(&c->target[i].shm->begin_ns, UINT64_MAX);
-		atomic_store(&c->target[i].shm->phase, SAMPLER_MEASURE);
+		sampler_tell(c->target[i].shm, SAMPLER_MEASURE);
 	}
 	nap(GATHER_NS);
 	if (begin_closure(c))
