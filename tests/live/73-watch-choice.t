@@ -66,13 +66,18 @@ def in_group():
 
 
 with program("spin") as p:
-    # Runs already, and leaves the other CPUs to those that begin to watch.
+    # They are there already, leave the other CPUs to those that begin to watch, and do not run
+    # until those do: where all is emulated by one CPU that would take half of it.
     exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True,
                            start_new_session=True,
                            preexec_fn=lambda: (lib._begin(), os.sched_setaffinity(0, {cpu})))
     before = set(map(int, exe.stdout.readline().split()[2:]))
+    for pid in p.pid, exe.pid:
+        os.kill(pid, signal.SIGSTOP)
     for c in [comm, *by_group]:
         lib.await_ready(c.proc, c.ready)
+    for pid in p.pid, exe.pid:
+        os.kill(pid, signal.SIGCONT)
     came, inside = [], []
     for _ in range(2):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -14,6 +14,7 @@ import tempfile
 import lib
 from lib import culprit
 
+NEWEST = 1 << 16  # bytes of what a watch has said
 cpu = place = watched = None  # target, folder of the file, the watched program
 
 
@@ -166,13 +167,16 @@ class Chosen:
                               prefix=prefix)
 
     def lacks(self, wanted, since_ns=0):
-        """Those of these threads about which it has said nothing since then. Only what is new is
-        read, and of it two numbers: there may be 28 MB of it, and who reads keeps the CPU from
-        those who write. A name's quotes are escaped, so that none looks like a key."""
+        """Those of these threads, which run on, about which it has said nothing since then. Only
+        the newest of what is new is read, and of it two numbers: where all is emulated four watches
+        say more than can be read, and who reads keeps the CPU from those who write. A name's quotes
+        are escaped, so that none looks like a key."""
         with contextlib.suppress(FileNotFoundError), open(self.lines, "rb") as f:
-            f.seek(self.taken)
-            whole = b"".join(f.read().rpartition(b"}\n")[:2])
-            self.taken += len(whole)
+            end = f.seek(0, os.SEEK_END)
+            begin = f.seek(max(self.taken, end - NEWEST))
+            more = f.read(end - begin)
+            whole = more[more.find(b"\n") + 1 if begin > self.taken else 0:more.rfind(b"\n") + 1]
+            self.taken = begin + more.rfind(b"\n") + 1
             for start, tid in re.findall(rb'^.*?"start_ns": ?(\d+),.*?"tid": ?(\d+),', whole, re.M):
                 self.last_ns[int(tid)] = max(int(start), self.last_ns.get(int(tid), 0))
         return {tid for tid in wanted if self.last_ns.get(tid, -1) < since_ns}
