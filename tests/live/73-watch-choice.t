@@ -66,7 +66,7 @@ def in_group():
 
 
 with program("spin") as p:
-    # They are there already, leave the other CPUs to those that begin to watch, and do not run
+    # Both are there already, leave the other CPUs to those that begin to watch, and do not run
     # until those do: where all is emulated by one CPU that would take half of it.
     exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True,
                            start_new_session=True,
