@@ -7,8 +7,10 @@ out.
 The guests count instructions: in real time a busy host leaves a guest too few clean interruptions
 to learn from. LONG=1: on more kernels; vm/30-counted asks 6.12-rt, too."""
 import json
+import os
 
-from guests import LONG, need, run
+from guests import LONG, ROOT, need, run
+import lib
 from lib import check_sums, cpu_of, diag, done, is_, ok, take_turn
 
 take_turn(shared=True)
@@ -50,4 +52,19 @@ for kernel in need(*KERNELS):
     nobody = cpu_of(json.loads(files["nobody"]), 1)
     is_((nobody["edges"]["samples"], nobody["edges"]["out_p90_ns"]), (0, None),
         f"{name}: and untraced nothing of edges")
+
+ended = lib.spawn("run", KERNELS[0], "--", "sleep", "1000", path=f"{ROOT}/tools/lab")
+
+
+def guests():
+    """It starts other programs, too, before its guest."""
+    return [p for p in lib.children(ended.pid) if "-initrd" in lib.read(f"/proc/{p}/cmdline")]
+
+
+lib.await_gone(lambda: not guests() and ended.poll() is None)
+guest = guests()
+ended.terminate()
+r = lib.finish(ended)
+ok(r.rc == 143 and guest and not os.path.exists(f"/proc/{guest[0]}"),
+   "a guest ends with the lab that is told to end", r, guest)
 done()
