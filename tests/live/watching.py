@@ -170,13 +170,11 @@ class Chosen:
         """Those of these threads, which run on, about which it has said nothing since then. Only
         the newest of what is new is read, and of it two numbers: where all is emulated four watches
         say more than can be read, and who reads keeps the CPU from those who write. A name's quotes
-        are escaped, so that none looks like a key."""
+        are escaped, so that none looks like a key; a line without its head has no start."""
         with contextlib.suppress(FileNotFoundError), open(self.lines, "rb") as f:
-            end = f.seek(0, os.SEEK_END)
-            begin = f.seek(max(self.taken, end - NEWEST))
-            more = f.read(end - begin)
-            whole = more[more.find(b"\n") + 1 if begin > self.taken else 0:more.rfind(b"\n") + 1]
-            self.taken = begin + more.rfind(b"\n") + 1
+            begin = f.seek(max(self.taken, f.seek(0, os.SEEK_END) - NEWEST))
+            whole = b"".join(f.read().rpartition(b"\n")[:2])
+            self.taken = begin + len(whole)
             for start, tid in re.findall(rb'^.*?"start_ns": ?(\d+),.*?"tid": ?(\d+),', whole, re.M):
                 self.last_ns[int(tid)] = max(int(start), self.last_ns.get(int(tid), 0))
         return {tid for tid in wanted if self.last_ns.get(tid, -1) < since_ns}
