@@ -19,7 +19,7 @@ void render_numbers(struct json *j, const struct hist *h, unsigned per_ns)
 	json_u64(j, "total_ns", (h->sum + half) / per_ns);
 	json_u64(j, "min_ns", h->count ? (h->min + half) / per_ns : 0);
 	json_u64(j, "max_ns", (h->max + half) / per_ns);
-	json_u64(j, "mean_ns", h->count ? h->sum / h->count / per_ns : 0);
+	json_u64(j, "mean_ns", (uint64_t)(hist_mean(h) / per_ns + 0.5));
 	json_u64(j, "mad_ns", (hist_mad(h) + half) / per_ns);
 	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
 		if (percentiles[i].p > 99.9 && !hist_reaches(h, percentiles[i].p))
@@ -33,7 +33,7 @@ void render_numbers(struct json *j, const struct hist *h, unsigned per_ns)
 static void write_fine(struct json *j, const struct hist *h)
 {
 	json_u64(j, "min_ps", h->count ? h->min : 0);
-	json_u64(j, "mean_ps", h->count ? h->sum / h->count : 0);
+	json_u64(j, "mean_ps", (uint64_t)(hist_mean(h) + 0.5));
 	json_u64(j, "mad_ps", hist_mad(h));
 	json_u64(j, "p20_ps", hist_percentile(h, 20));
 	json_u64(j, "p50_ps", hist_percentile(h, 50));

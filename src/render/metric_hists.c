@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The histograms of the metrics. Buckets are powers of two of a nanosecond, where those of struct
- * hist end, too: so their counts are exact. */
+ * hist end, too: so their counts are exact, but for values of just that length, which may stand in
+ * the next one. */
 #include <stdio.h>
 
 #include "base/units.h"
@@ -11,7 +12,7 @@
 #define BUCKET_FIRST_SERIES 0  /* a workload's operations may take few ns */
 
 struct buckets {
-	/* Shorter than 2^n ns, where buckets of struct hist end, too. */
+	/* Not longer than 2^n ns, where buckets of struct hist end, too. */
 	uint64_t below[BUCKET_LAST + 1];
 	uint64_t count, sum; /* sum in ns */
 	bool fine;           /* values and sum are in ps */
@@ -28,7 +29,8 @@ static void add_hist(struct buckets *b, const struct hist *h)
 	b->sum += h->sum;
 	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1))
 		for (int n = 0; n <= BUCKET_LAST; n++)
-			b->below[n] += hist_highest(h, i) < unit << n ? hist_at(h, i) : 0;
+			if (hist_highest(h, i) <= unit << n || h->max <= unit << n)
+				b->below[n] += hist_at(h, i);
 }
 
 static void label_hist(struct metrics *m, const struct buckets *b)

@@ -33,6 +33,12 @@ is_(on_terminal(0), plain, "nor where the terminal does not say how high it is")
 is_(on_terminal(24, "-f", "markdown"), culprit("report", RECORDING, "-f", "markdown").out,
     "other formats are the same everywhere")
 
+narrow = lib.on_terminal("report", RECORDING, lines=0, columns=38)
+is_(narrow, lib.on_terminal("report", RECORDING, lines=0, columns=40),
+    "a terminal of less than 40 columns has those of 40")
+is_(narrow, lib.on_terminal("report", RECORDING, lines=0, columns=100, COLUMNS="30"),
+    "so has one that COLUMNS makes as narrow")
+
 # ---- width ----
 # A word alone on its line may be wider, and on 60 columns the figures of a workload are: nothing
 # can be left out of them.

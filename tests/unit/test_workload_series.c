@@ -13,6 +13,7 @@
 
 #include "recording/fields.h"
 #include "render/text.h"
+#include "../world/made.h"
 
 static struct series make(const char *name, bool fine, uint64_t value, uint64_t threshold_ns)
 {
@@ -143,9 +144,57 @@ static void longest_is_the_longest(void **state)
 	texts_free(texts);
 }
 
+static char *written(const char *name, const struct view *v)
+{
+	const struct format *f = formats;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	while (strcmp(f->choice.name, name))
+		f++;
+	assert_int_equal(f->write(&v, 1, &(struct render_options){.width = 100}, out), 0);
+	fclose(out);
+	return text;
+}
+
+/* A mean of 22.6 ns is 23 as the least value is; what takes 4.000 ns takes no longer than that. */
+static void of_equal_values(void **state)
+{
+	static const unsigned cpus[] = {3};
+	struct view v;
+	struct series *s;
+	char *text;
+
+	(void)state;
+	run_init(&v, cpus, 1, 1);
+	s = v.cpu[0].series = calloc(2, sizeof(*s));
+	assert_non_null(s);
+	v.cpu[0].nseries = 2;
+	for (int i = 0; i < 2; i++) {
+		s[i].fine = true;
+		snprintf(s[i].name, sizeof(s[i].name), i ? "four" : "clock");
+		assert_int_equal(hist_init(&s[i].hist, SERIES_BITS), 0);
+		hist_add_n(&s[i].hist, i ? 4000 : 22600, 10);
+	}
+	hist_add(&s[0].hist, 22650);
+	text = written("json", &v);
+	assert_non_null(strstr(text, "\"min_ns\": 23"));
+	assert_non_null(strstr(text, "\"mean_ns\": 23"));
+	assert_non_null(strstr(text, "\"mean_ps\": 22605")); /* 22604.5 */
+	free(text);
+	text = written("prometheus", &v);
+	assert_non_null(strstr(text, "series=\"four\",le=\"2e-09\"} 0\n"));
+	assert_non_null(strstr(text, "series=\"four\",le=\"4e-09\"} 10\n"));
+	free(text);
+	view_free(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_equal_values),
 		cmocka_unit_test(fine_values),
 		cmocka_unit_test(recorded),
 		cmocka_unit_test(longest_is_the_longest),
