@@ -326,8 +326,8 @@ void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width)
 	long wide = 0;
 
 	*colour = terminal && !(no_colour && no_colour[0]);
-	if ((!columns || parse_integer(columns, 1, INT_MAX, &wide, why, sizeof(why))) &&
-	    terminal && !ioctl(fileno(out), TIOCGWINSZ, &size))
+	if ((!columns || parse_integer(columns, 1, INT_MAX, &wide, why, sizeof(why))) && terminal &&
+	    !ioctl(fileno(out), TIOCGWINSZ, &size))
 		wide = size.ws_col;
 	if (wide > 0) /* a terminal that does not say has 0 */
 		*width = wide < WIDTH_MIN ? WIDTH_MIN : wide < most ? wide : most;
