@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/line_of_file.h"
+#include "base/lock.h"
 #include "base/say.h"
 
 #define HEAD    "culprit try 1"
@@ -40,7 +40,6 @@ static int check_owner(int fd, const char *path, mode_t others)
  * said, or -2: somebody else has it, or has removed the directory meanwhile. */
 static int try_lock(const char *dir)
 {
-	struct stat held, named;
 	int fd;
 
 	if (mkdir(dir, 0700) && errno != EEXIST)
@@ -54,8 +53,7 @@ static int try_lock(const char *dir)
 		close(fd);
 		return -1;
 	}
-	if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &held) && !stat(dir, &named) &&
-	    held.st_ino == named.st_ino && held.st_dev == named.st_dev)
+	if (lock_named(fd, dir))
 		return fd;
 	close(fd);
 	return -2;

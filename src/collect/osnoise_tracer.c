@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/say.h"
 
 #define LOCK_TRIES 50
@@ -165,6 +165,19 @@ static int save(struct osnoise_tracer *t)
 	return 0;
 }
 
+/* The descriptor, -1 with the reason said, or -2: another one has the lock, or had. */
+static int try_lock(void)
+{
+	int fd = open(STATE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return complain("cannot open %s: %s", STATE, strerror(errno));
+	if (lock_named(fd, STATE))
+		return fd;
+	close(fd);
+	return -2;
+}
+
 /* Takes the lock; first restores what a killed predecessor left behind. */
 static int lock_state(struct osnoise_tracer *t)
 {
@@ -173,15 +186,16 @@ static int lock_state(struct osnoise_tracer *t)
 	ssize_t n;
 
 	mkdir("/run", 0755); /* a minimal system may have none */
-	t->state = open(STATE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (t->state < 0)
-		return complain("cannot open %s: %s", STATE, strerror(errno));
+	t->state = try_lock();
 	/* A killed process releases its lock only when the kernel has detached its programs. */
-	for (int i = 0; flock(t->state, LOCK_EX | LOCK_NB) && i < LOCK_TRIES; i++)
+	for (int i = 0; t->state == -2 && i < LOCK_TRIES; i++) {
 		nanosleep(&nap, NULL);
-	if (flock(t->state, LOCK_EX | LOCK_NB))
-		return complain(
-			"another culprit is comparing with the osnoise tracer: wait for it to end");
+		t->state = try_lock();
+	}
+	if (t->state < 0)
+		return t->state == -1 ? -1
+				      : complain("another culprit is comparing with the osnoise "
+						 "tracer: wait for it to end");
 	n = pread(t->state, state, sizeof(state) - 1, 0);
 	if (n > 2) {
 		state[strcspn(state, "\n")] = 0;
@@ -244,12 +258,12 @@ void osnoise_tracer_stop(struct osnoise_tracer *t)
 {
 	if (!t)
 		return;
-	if (t->changed) {
+	if (t->changed)
 		put_back(t);
-		unlink(STATE);
-	}
-	if (t->state >= 0)
+	if (t->state >= 0) {
+		unlink(STATE); /* ours, as the lock is */
 		close(t->state);
+	}
 	if (t->mounted)
 		umount2(t->root, MNT_DETACH);
 	free(t);

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "collect/journal.h"
 #include "collect/knobs.h"
 
@@ -486,9 +487,33 @@ static void journal_holds_values_alone(void **state)
 	assert_int_equal(journal_remove(at("/state")), 0);
 }
 
+/* A lock for which somebody waited until its holder removed the name is not the one that others
+ * would come to. */
+static void lock_is_of_the_name(void **state)
+{
+	int holder, waiter, next;
+
+	(void)state;
+	put_text("/lock", "");
+	holder = open(at("/lock"), O_RDWR);
+	waiter = open(at("/lock"), O_RDWR);
+	assert_true(lock_named(holder, at("/lock")));
+	assert_false(lock_named(waiter, at("/lock")));
+	assert_int_equal(unlink(at("/lock")), 0);
+	close(holder);
+	assert_false(lock_named(waiter, at("/lock")));
+	put_text("/lock", "");
+	assert_false(lock_named(waiter, at("/lock")));
+	next = open(at("/lock"), O_RDWR);
+	assert_true(lock_named(next, at("/lock")));
+	close(waiter);
+	close(next);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lock_is_of_the_name),
 		cmocka_unit_test(sets_and_puts_back),
 		cmocka_unit_test(globs_take_all_and_only_what_differs),
 		cmocka_unit_test(others_changes_are_left_alone),

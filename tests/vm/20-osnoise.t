@@ -41,6 +41,18 @@ kill -9 $!; wait $!; usleep 500000
 culprit osnoise -c 1 -d 100ms -o /dev/null 2>/tmp/out/third; echo $? >>/tmp/out/third
 knobs >/tmp/out/killed
 
+# One waits for the end of another, which removes the state that both have open, and is killed.
+rm -f /tmp/ready
+culprit osnoise -c 1 -d 2s -o /dev/null --ready-file /tmp/ready & first=$!
+until [ -e /tmp/ready ] || ! kill -0 $first; do usleep 10000; done
+rm -f /tmp/ready
+culprit osnoise -c 1 -d 60s -o /dev/null --ready-file /tmp/ready & waiting=$!
+until [ -e /tmp/ready ] || ! kill -0 $waiting; do usleep 10000; done
+wait $first; echo $? >/tmp/out/waited
+kill -9 $waiting; wait $waiting; usleep 500000
+culprit osnoise -c 1 -d 100ms -o /dev/null 2>>/tmp/out/waited; echo $? >>/tmp/out/waited
+knobs >/tmp/out/raced
+
 echo osnoise >$T/current_tracer
 culprit osnoise -c 1 -d 1s -o /dev/null 2>/tmp/out/other; echo $? >>/tmp/out/other
 cat $T/current_tracer >>/tmp/out/other
@@ -105,6 +117,9 @@ ok(text["second"].startswith("culprit: another culprit") and text["second"].ends
 ok(text["third"].endswith("0\n") and text["killed"] == text["before"],
    "the run after a kill puts back what was left",
    text["third"], text["killed"], text["before"])
+ok(text["waited"] == "0\n0\n" and text["raced"] == text["before"],
+   "so it does when the one that was killed had waited for the end of another",
+   text["waited"], text["raced"], text["before"])
 ok("is in use already" in text["other"] and text["other"].endswith("\n1\nosnoise\n"),
    "another user is left alone", text["other"])
 done()
