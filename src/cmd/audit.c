@@ -246,8 +246,8 @@ int cmd_audit(int argc, char **argv)
 		return EXIT_ERROR;
 	}
 	if (operands) {
-		guard_reader(o.memory, o.output.path);
-		guard_alone(o.output.path);
+		guard_reader(o.memory, o.output.path || o.tuned);
+		guard_alone(o.output.path || o.tuned);
 	} else {
 		host_read(&v->host);
 	}

@@ -456,6 +456,14 @@ def setup_forms(root):
             root.audit("--kernel-words").out)
 
 
+with tempfile.TemporaryDirectory() as place:
+    into = os.path.join(place, "profile")
+    r = culprit("audit", os.path.join(lib.ROOT, "tests/fixtures/recordings/3.0/irq.rec"), "--tuned",
+                into)
+    ok(r.rc in (0, 2) and not r.out and not r.err
+       and sorted(os.listdir(into)) == ["script.sh", "tuned.conf"],
+       "audit of a recording writes a profile, too", r)
+
 try:
     import yaml
 
