@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "base/escape.h"
 #include "base/reap.h"
 #include "base/say.h"
+#include "cmd/program.h"
 
 static void close_both(const int pipe[2])
 {
@@ -22,19 +22,13 @@ static void close_both(const int pipe[2])
 static int spawn(struct converter *c, FILE *png, const int in[2], const int said[2])
 {
 	/* twice as many dots, for today's screens */
-	char *const argv[] = {"rsvg-convert", "--zoom=2", "--format=png", NULL};
-	posix_spawn_file_actions_t actions;
-	int err;
+	static const char *const argv[] = {"rsvg-convert", "--zoom=2", "--format=png", NULL};
+	const int files[3] = {in[0], fileno(png), said[1]};
 
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, fileno(png), STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, said[1], STDERR_FILENO);
-	err = posix_spawnp(&c->pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return err ? complain("PNG needs rsvg-convert: apt-get install librsvg2-bin, or write an "
-			      ".svg")
-		   : 0;
+	c->pid = program_start(argv, files, 0);
+	return c->pid < 0 ? complain("PNG needs rsvg-convert: apt-get install librsvg2-bin, or "
+				     "write an .svg")
+			  : 0;
 }
 
 int converter_start(struct converter *c, FILE *png)

@@ -35,6 +35,7 @@
 #define ALL PROGRAMS, OTHER_PROCESSES, CONNECTIONS, IDENTITY, KERNEL
 
 static const int readers[] = {ALL, SYS_socketpair, SYS_accept, SYS_accept4, -1};
+static const int programs[] = {OTHER_PROCESSES, CONNECTIONS, IDENTITY, KERNEL, -1};
 static const int answerers[] = {ALL, -1};
 /* Samplers are ended, and begun where a CPU comes back. */
 static const int tracers[] = {
@@ -87,6 +88,14 @@ void guard_alone(bool writes)
 		confine_writes(NULL);
 	}
 	confine_without(readers, tell_reader);
+}
+
+void guard_program(uint64_t keeps)
+{
+	confine_rights(keeps);
+	confine_changes();
+	confine_writes(NULL);
+	confine_refuse(programs);
 }
 
 void guard_answerer(void)

@@ -20,6 +20,12 @@ void guard_reader(uint64_t memory, bool writes);
  * filters, nothing happens. */
 void guard_alone(bool writes);
 
+/* Before this process becomes a program of others' that reads what a stranger made: it keeps only
+ * these capabilities (base/confine.h), connects to nobody, touches no other process, asks nothing
+ * of the kernel that only its administration needs, and writes to no file but what it has open.
+ * Such calls fail. */
+void guard_program(uint64_t keeps);
+
 /* From here on this process keeps no capability, answers those who connect to it and uses what is
  * open: beyond what guard_alone() refuses it opens, makes and removes no files, either. Before it
  * begins threads. */

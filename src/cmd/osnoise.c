@@ -3,13 +3,13 @@
  * and rtla have saved, in culprit's words. */
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
@@ -21,6 +21,7 @@
 #include "cmd/osnoise_live.h"
 #include "cmd/newfile.h"
 #include "cmd/output.h"
+#include "cmd/program.h"
 #include "model/osnoise_rates.h"
 #include "model/osnoise.h"
 #include "recording/read.h"
@@ -175,24 +176,19 @@ static int read_head(struct input *in, const char *name)
 static int through_trace_cmd(struct input *in, const char *path)
 {
 	const char *const argv[] = {"trace-cmd", "report", "-t", "-i", path, NULL};
-	posix_spawn_file_actions_t files;
-	extern char **environ;
-	int pipefd[2], err;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), pipefd[2], err;
 
-	if (pipe2(pipefd, O_CLOEXEC))
+	if (null < 0 || pipe2(pipefd, O_CLOEXEC))
 		return complain("reading %s through trace-cmd: %s", path, strerror(errno));
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, pipefd[1], 1);
-	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	err = posix_spawnp(&in->child, "trace-cmd", &files, NULL, (char *const *)argv, environ);
-	posix_spawn_file_actions_destroy(&files);
+	in->child = program_start(argv, (int[]){null, pipefd[1], null}, RIGHT_DAC_READ_SEARCH);
+	close(null);
 	close(pipefd[1]);
 	close(in->fd);
 	in->fd = pipefd[0];
 	in->headlen = 0;
-	if (!err)
+	if (in->child > 0)
 		return 0;
+	err = -in->child;
 	in->child = 0;
 	if (err == ENOENT)
 		return complain("%s is a trace.dat, which only trace-cmd can read: install the "

@@ -131,6 +131,14 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     r = run("--input", dat, "-f", "json", env=fake)
     ok(r.returncode == 0 and json.loads(r.stdout)["input"]["noises"] == 80,
        "a trace.dat goes through trace-cmd", r)
+    for to in (), ("-o", out):
+        there = file("there", b"")
+        file("bin/trace-cmd", f"#!/bin/sh\ncat {report_text}\n{lib.tell_rights(there)}".encode(),
+             0o755)
+        r = run("--input", dat, *to, env=fake)
+        said = open(out).read() if to else r.stdout.decode()
+        ok(r.returncode == 0 and lib.has_rights(said, 1 << 2),
+           f"trace-cmd may read any file, and write none {' '.join(to[:1])}", said[-300:])
     file("bin/trace-cmd", f"#!/bin/sh\ncat {report_text}; exit 3\n".encode(), 0o755)
     r = run("--input", dat, env=fake)
     ok(r.returncode == 1 and not r.stdout and b"trace-cmd could not read" in r.stderr,

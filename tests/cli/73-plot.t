@@ -144,6 +144,11 @@ for says, code in ((">&2 printf 'no\\033[1mroom\\nmore'", 1), ("exec <&-; sleep 
        and ("room" in r.err) == (code == 1) and "rsvg-convert could not write x.png" in r.err
        and not os.path.exists("x.png"),
        f"a converter that ends with {code}: one line, and no file", r)
+with open("bin/rsvg-convert", "w") as f:
+    f.write(f"#!/bin/sh\nexec >&2\n{lib.tell_rights('there')}exit 1\n")
+open("there", "w").close()
+r = culprit("plot", "a.rec", "-o", "x.png", prefix=("env", "PATH=bin:" + os.environ["PATH"]))
+ok(r.rc == 1 and lib.has_rights(r.err, 0), "a converter has no right, and writes no other file", r)
 for args in (), ("--log", "xy"), ("--percentiles",), ("--surface",):
     plot("a.rec", HOSTILE, "-f", "gnuplot", "-o", "script", *args)
     if shutil.which("gnuplot"):

@@ -131,12 +131,7 @@ def tried(who, *args):
     return r.rc, lines[0] if lines else r, lines and lines[-1]
 
 
-def landlocked():
-    """True when the kernel lets a process give up writing."""
-    return ctypes.CDLL(None).syscall(444, None, 0, 1) > 2
-
-
-if lib.sanitized() or not shutil.which("cc") or not landlocked():
+if lib.sanitized() or not shutil.which("cc") or not lib.landlocked():
     skip("files of root", "no filter, no compiler, or no Landlock of 6.2 or later")
 else:
     window = ("-c", cpu, "-d", "300ms", "-q")

@@ -174,6 +174,27 @@ def sanitized():
         return b"__asan_init" in f.read()
 
 
+def landlocked():
+    """True when the kernel lets a process give up writing."""
+    return ctypes.CDLL(None).syscall(444, None, 0, 1) > 2
+
+
+def tell_rights(file):
+    """What a false program of others' runs, in shell, to say in a line what it may do."""
+    return ("while read -r name value; do case $name in CapEff:|NoNewPrivs:) "
+            "said=\"$said $value\";; esac; done </proc/self/status\n"
+            f"(echo x >{file}) 2>&- && said=\"$said wrote\"\necho \"rights$said.\"\n")
+
+
+def has_rights(text, rights):
+    """True when the line of tell_rights in a text says these capabilities at most, of ours, and
+    nothing beyond."""
+    told = re.search(r"rights (\w+) 1( wrote)?\.", text)
+    mine = int(re.findall(r"CapPrm:\t(\w+)", read("/proc/self/status"))[0], 16)
+    return (told and int(told[1], 16) == (rights & mine if os.geteuid() == 0 else 0)
+            and not (told[2] and landlocked()))
+
+
 def helper(name):
     """A program of the build that is no part of culprit."""
     path = os.path.join(BUILD, name)
