@@ -170,7 +170,7 @@ static const struct cause *cause_of_outside(const struct place *p, const struct 
 		return cause_match("outside", "steal");
 	if (s->word != WORD_SIMULTANEOUS && s->word != WORD_HARDWARE)
 		return NULL; /* without tracing nothing is known about it */
-	if (p->run->smi_known && p->run->smi_count)
+	if (stops_are_smis(p->run))
 		return cause_match("outside", "smi");
 	if (p->view->host.hypervisor[0])
 		return cause_match("outside", "guest");

@@ -115,7 +115,9 @@ bool may_be_lost(const struct view *v, uint32_t i, const struct source *s)
 {
 	const struct cpu *c = &v->cpu[i];
 
-	if (s->word == WORD_STEAL || (c->smi_known && c->smi_count) || not_recorded(&v->cpu[i]))
+	if (s->word == WORD_STEAL || not_recorded(c))
 		return false;
+	if (c->smi_known && c->smi_count && c->smi_count >= stops_gaps(c))
+		return false; /* each gap may be an SMI */
 	return c->counts.lost > (c->counts.seen + c->counts.lost) / 100;
 }

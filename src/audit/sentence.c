@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "audit/conclude.h"
+#include "base/units.h"
+#include "model/stops.h"
 
 #define OWNER_SAID 160 /* bytes; a sentence has room for little more */
 
@@ -162,6 +164,24 @@ static void say_throttled(struct sentence *out, const struct view *v, const stru
 	add_action(out, ": ", finding_of(v, cpu_number(v, c), s), s);
 }
 
+static void say_firmware(struct sentence *out, const struct cpu *c, bool many)
+{
+	uint64_t smis = c->smi_known ? c->smi_count : 0;
+	bool firmware = stops_are_smis(c);
+	char a[32], gaps[32];
+
+	format_count(smis, a, sizeof(a));
+	sentence_add(out, firmware ? "firmware" : "firmware or hardware");
+	if (smis && many)
+		sentence_add(out, " (each of them had SMIs%s)",
+			     firmware ? "" : ", for less than half of it");
+	else if (smis && firmware)
+		sentence_add(out, " (%s SMI%s)", a, smis == 1 ? "" : "s");
+	else if (smis)
+		sentence_add(out, " (%s SMI%s, for at most %s of %s gaps)", a, smis == 1 ? "" : "s",
+			     a, format_count(stops_gaps(c), gaps, sizeof(gaps)));
+}
+
 static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 			const struct source *s, bool many)
 {
@@ -183,14 +203,10 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 	sentence_add(out, "what the kernel does not see: ");
 	if (s->word == WORD_STEAL)
 		sentence_add(out, "the host gave the CPU to others");
-	else if (c->smi_known && c->smi_count && many)
-		sentence_add(out, "firmware (each of them had SMIs)");
-	else if (c->smi_known && c->smi_count)
-		sentence_add(out, "firmware (%llu SMIs)", (unsigned long long)c->smi_count);
-	else if (v->host.hypervisor[0])
-		sentence_add(out, "this is a guest, most likely its host takes the time");
+	else if (stops_are_smis(c) || !v->host.hypervisor[0])
+		say_firmware(out, c, many);
 	else
-		sentence_add(out, "firmware or hardware");
+		sentence_add(out, "this is a guest, most likely its host takes the time");
 	if (s->together && v->suspect.named)
 		sentence_add(out, "; %s", s->together);
 	add_action(out, "; ", finding_of(v, v->cpu[i].number, s), s);

@@ -41,6 +41,7 @@ static unsigned state_of(const struct view *v, const struct cpu *c)
 			   c->closure_known,
 			   c->closure_known && differs(c),
 			   c->smi_known && c->smi_count > 0,
+			   stops_are_smis(c),
 			   view_threads(v) && c->unpaired > 0,
 			   c->reported > 0,
 			   c->unread > 0,

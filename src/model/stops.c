@@ -88,6 +88,58 @@ void stops_find(const struct view *v, uint32_t index)
 		memset(&t->row[i]->stopped, 0, sizeof(t->row[i]->stopped));
 }
 
+static bool is_gap(const struct source *s)
+{
+	return s->kind == SOURCE_OUTSIDE &&
+	       (s->word == WORD_SIMULTANEOUS || s->word == WORD_HARDWARE);
+}
+
+uint64_t stops_gaps(const struct cpu *c)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < c->sources.count; i++)
+		n += is_gap(c->sources.row[i]) ? c->sources.row[i]->net.count : 0;
+	return n;
+}
+
+/* The most time that gaps in this bucket took, `left` of them at most; *left: less by as many. */
+static uint64_t longest(const struct sources *t, uint32_t bucket, uint64_t *left)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < t->count && *left; i++) {
+		const struct hist *h = &t->row[i]->net;
+		uint64_t n = is_gap(t->row[i]) ? hist_at(h, bucket) : 0;
+		uint64_t highest = hist_highest(h, bucket);
+
+		n = n < *left ? n : *left;
+		ns += n * (highest < h->max ? highest : h->max);
+		*left -= n;
+	}
+	return ns;
+}
+
+bool stops_are_smis(const struct cpu *c)
+{
+	uint64_t left = c->smi_known ? c->smi_count : 0, all = 0, ns = 0;
+	const struct sources *t = &c->sources;
+	uint32_t bucket = 0;
+
+	for (uint32_t i = 0; i < t->count && left; i++) {
+		const struct hist *h = &t->row[i]->net;
+
+		if (!is_gap(t->row[i]) || !h->count)
+			continue;
+		all += h->sum;
+		if (hist_index(h, h->max) >= bucket)
+			bucket = hist_index(h, h->max) + 1;
+	}
+	while (left && bucket--)
+		ns += longest(t, bucket, &left);
+	return all && 2 * ns >= all;
+}
+
 uint64_t stops_usual_sum(const struct source *s)
 {
 	return s->net.sum - s->stopped.ns;

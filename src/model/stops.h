@@ -26,6 +26,13 @@
 /* Fills s->stopped of all sources of this CPU; zeros where nothing was stopped. */
 void stops_find(const struct view *v, uint32_t index);
 
+/* Number of gaps outside the kernel that the steal clock does not explain. */
+uint64_t stops_gaps(const struct cpu *c);
+
+/* True when SMIs may have taken half of the time of these gaps or more. One SMI stops a CPU once,
+ * so that at most as many gaps as SMIs were counted are theirs, and at most the longest. */
+bool stops_are_smis(const struct cpu *c);
+
 /* Time of a source without stops: those of all its runs, and the longest run without a stop. */
 uint64_t stops_usual_sum(const struct source *s);
 uint64_t stops_usual_max(const struct source *s);

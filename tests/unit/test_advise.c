@@ -165,9 +165,20 @@ static void test_outside_by_evidence(void **state)
 	v.cpu[0].smi_known = true;
 	assert_cause(alone, "H18");
 	assert_cause(together, "H18");
-	v.cpu[0].smi_count = 2;
+	v.cpu[0].smi_count = 2; /* an SMI stops the CPU once */
+	assert_cause(alone, "H18");
+	assert_cause(together, "H18");
+	v.cpu[0].smi_count = 5;
 	assert_cause(alone, "H01");
 	assert_cause(together, "H01");
+	add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 29990);
+	assert_cause(alone, "H18");
+	hist_add(&together->net, 40000000); /* long ones are theirs if any are */
+	assert_cause(alone, "H01");
+	hist_add_n(&together->net, 40000000, 10);
+	assert_cause(alone, "H18");
+	v.cpu[0].smi_count = UINT64_MAX;
+	assert_cause(alone, "H01");
 	v.cpu[0].smi_known = false;
 	strcpy(v.host.hypervisor, "KVM");
 	assert_cause(alone, "H15");

@@ -261,6 +261,16 @@ static void test_firmware(void **state)
 	assert_non_null(
 		strstr(v.cpu[0].verdict,
 		       "cpu 3 loses 0.028 % to what the kernel does not see: firmware (7 SMIs); "));
+	add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 29993, 2000);
+	expect("cpu 3 loses 0.628 % to what the kernel does not see: firmware or hardware (7 SMIs, "
+	       "for at most 7 of 30,000 gaps); find out which: SMIs (H01), frequency (H08), bus "
+	       "locks (H11): culprit explain H18");
+	v.cpu[0].counts.lost = 12345; /* 7 SMIs say nothing of the rest */
+	assert_int_equal(conclude(&v), 0);
+	assert_non_null(strstr(v.cpu[0].verdict, "who took 0.628 % of its time is not known"));
+	v.cpu[0].smi_count = 30000;
+	assert_int_equal(conclude(&v), 0);
+	assert_non_null(strstr(v.cpu[0].verdict, "firmware (30,000 SMIs); "));
 }
 
 static void test_throttled(void **state)
