@@ -107,7 +107,7 @@ bool mask_of(const struct audit *a, const char *name, struct cpus *set); /* "000
 unsigned long long sum_of_targets(const struct audit *a, const char *line);
 
 /* The value of a kernel parameter, "" when it has none; the last one counts. False: it is not
- * given. */
+ * given, and value is "". */
 bool parameter(const struct audit *a, const char *name, char *value, size_t len);
 
 bool may_be_x86(const struct audit *a); /* false where the CPU is another architecture's */

@@ -83,6 +83,7 @@ bool parameter(const struct audit *a, const char *name, char *val, size_t len)
 	size_t n = strlen(name);
 	bool given = false;
 
+	val[0] = 0;
 	while (at && *at) {
 		size_t word;
 

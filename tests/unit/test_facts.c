@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#undef fail /* cmocka's, which the audit has another of */
+#include "audit/checks.h"
 #include "model/facts.h"
 #include "model/view.h"
 
@@ -173,12 +175,32 @@ static void test_hidden_names(void **state)
 	free(v);
 }
 
+static void test_parameters(void **state)
+{
+	struct facts f = {0};
+	const struct audit a = {.facts = &f};
+	char value[8] = "all";
+
+	(void)state;
+	assert_false(parameter(&a, "rcu_nocbs", value, sizeof(value)));
+	assert_string_equal(value, ""); /* not what was there before */
+	strcpy(value, "all");
+	add(&f, "proc/cmdline", "quiet rcu_nocbs_x=2 -- rcu_nocbs=3\n");
+	assert_false(parameter(&a, "rcu_nocbs", value, sizeof(value)));
+	assert_string_equal(value, "");
+	add(&f, "proc/cmdline", "rcu_nocbs=all rcu_nocbs=3 quiet\n");
+	assert_true(parameter(&a, "rcu_nocbs", value, sizeof(value)));
+	assert_string_equal(value, "3");
+	facts_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),   cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_bounds), cmocka_unit_test(test_count_bound),
-		cmocka_unit_test(test_globs),  cmocka_unit_test(test_hidden_names),
+		cmocka_unit_test(test_find),       cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_bounds),     cmocka_unit_test(test_count_bound),
+		cmocka_unit_test(test_globs),      cmocka_unit_test(test_hidden_names),
+		cmocka_unit_test(test_parameters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
