@@ -7,8 +7,7 @@
 #include "audit/checks.h"
 #include "base/escape.h"
 
-static void steering(struct audit *a, const char *glob, enum finding_level level, const char *who,
-		     const char *what)
+static void check_rps(struct audit *a)
 {
 	struct naming names = {0};
 	const struct fact *x = NULL;
@@ -16,7 +15,7 @@ static void steering(struct audit *a, const char *glob, enum finding_level level
 	char *fix = NULL, *back = NULL;
 	struct cpus set;
 
-	while ((x = facts_next(a->facts, glob, x))) {
+	while ((x = facts_next(a->facts, "sys/class/net/*/queues/*/rps_cpus", x))) {
 		char path[FACT_NAME_MAX], old[LINE_MAX_TEXT], mask[LIST_MAX],
 			slashed[FACT_NAME_MAX];
 		const char *interface = x->name + strlen("sys/class/net/");
@@ -35,8 +34,8 @@ static void steering(struct audit *a, const char *glob, enum finding_level level
 		text_add(&back, "%secho %s > %s", back ? "; " : "", old, path);
 	}
 	if (names.count) {
-		struct finding *f = found(a, level, "%s steers %s to %s: %s", who, what, a->whose,
-					  name_list(&names));
+		struct finding *f = warn(a, "RPS steers received packets to %s: %s", a->whose,
+					 name_list(&names));
 
 		good(f, "no queue's mask holds it");
 		if (fix && back) {
@@ -48,17 +47,6 @@ static void steering(struct audit *a, const char *glob, enum finding_level level
 	}
 	free(fix);
 	free(back);
-}
-
-static void check_rps(struct audit *a)
-{
-	steering(a, "sys/class/net/*/queues/*/rps_cpus", FINDING_WARN, "RPS", "received packets");
-}
-
-static void check_xps(struct audit *a)
-{
-	steering(a, "sys/class/net/*/queues/*/xps_cpus", FINDING_INFO, "XPS",
-		 "transmit completions");
 }
 
 static void check_rps_default(struct audit *a)
@@ -135,11 +123,7 @@ static void check_softirqs(struct audit *a)
 }
 
 const struct check checks_steering[] = {
-	{"rps", "P18", check_rps, NULL},
-	{"rps_default", "P18", check_rps_default, NULL},
-	{"xps", "P18", check_xps, NULL},
-	{"napi_threads", "K27", check_napi, NULL},
-	{"block_affinity", "P19", check_block, NULL},
-	{"softirqs", NULL, check_softirqs, NULL},
-	{0},
+	{"rps", "P18", check_rps, NULL},           {"rps_default", "P18", check_rps_default, NULL},
+	{"napi_threads", "K27", check_napi, NULL}, {"block_affinity", "P19", check_block, NULL},
+	{"softirqs", NULL, check_softirqs, NULL},  {0},
 };

@@ -57,7 +57,6 @@ static const struct source_row rows[] = {
 	{"etc/sysconfig/irqbalance", PLAIN},
 	{"proc/softirqs", PLAIN},
 	{"sys/class/net/*/queues/*/rps_cpus", PLAIN},
-	{"sys/class/net/*/queues/*/xps_cpus", PLAIN},
 	{"sys/class/net/*/threaded", PLAIN},
 	{"sys/class/net/*/device/numa_node", PLAIN},
 	{"proc/sys/net/core/rps_default_mask", PLAIN},
