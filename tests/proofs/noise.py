@@ -109,6 +109,20 @@ def sleepable_program():
         os.close(fd)
 
 
+def deferred_free(reader="0"):
+    """Packets of this CPU are freed by a reader on another one, many at a time."""
+    server = socket.create_server(("127.0.0.1", 0))
+    end = socket.create_connection(server.getsockname())
+    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    here, other = os.sched_getaffinity(0), server.accept()[0]
+    for _ in again():
+        for _ in range(500):
+            end.send(b"x")
+        os.sched_setaffinity(0, {int(reader)})
+        other.recv(500)
+        os.sched_setaffinity(0, here)
+
+
 def wakes(cpu="1"):
     """A thread that sleeps on a CPU is woken by this one; the file /tmp/pid names it."""
     r, w = os.pipe()

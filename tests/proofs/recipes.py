@@ -206,6 +206,9 @@ RECIPES = {
         batch=3, make="ip link set lo up; echo 2 > /sys/class/net/lo/queues/rx-0/rps_cpus",
         busy=loop(0, "ping -c 1 127.0.0.1", "0.02"), who="rps_trigger_softirq", least=10,
         without=NO_CSD),
+    "P26": Recipe(
+        batch=10, make="ip link set lo up", busy=calls("deferred_free", 1),
+        who="trigger_rx_softirq", least=10, without=NO_CSD),
     "K09": Recipe(
         batch=3, make="echo 2 > /sys/devices/virtual/workqueue/cpumask",
         busy="exec taskset -c 0 python3 -c 'import os, time\n"
