@@ -13,6 +13,9 @@
 
 #define FIELD(name) offsetof(struct limits, name)
 
+/* Half a tick of a counter of 19.2 MHz: a given threshold is a whole number of ticks. */
+#define ROUNDED_NS 30
+
 const struct opt limits_opts[] = {
 	{0, "max-hiccup", "TIME", "exit with 2 if a hiccup is longer", FIELD(max_hiccup_ns),
 	 opt_set_time},
@@ -57,13 +60,82 @@ static void find_cause(void *ctx, uint32_t lane, struct source *s)
 		advise_source(ctx, lane, s);
 }
 
+/* True where its time is that of one hiccup. */
+static bool is_of_length(const struct trigger *t)
+{
+	return t->event == TRIGGER_HICCUP || t->event == TRIGGER_WAKE;
+}
+
+uint64_t limits_shortest(const struct limits *l)
+{
+	uint64_t ns = l->max_hiccup_ns;
+
+	for (uint32_t i = 0; i < l->stop_on.count; i++)
+		if (is_of_length(&l->stop_on.row[i]) && (!ns || l->stop_on.row[i].above < ns))
+			ns = l->stop_on.row[i].above;
+	return ns;
+}
+
+/* Refuses a time that is below what counts as a hiccup of this lane. file: of its recording; NULL:
+ * none. */
+static int check_time(const struct view *v, uint32_t i, const char *what, uint64_t ns,
+		      const char *file)
+{
+	const struct cpu *c = &v->cpu[i];
+	uint64_t from = cpu_counts_from(c);
+	char a[32], cpu[32];
+
+	if (from <= ns + (v->run.threshold_auto ? 0 : ROUNDED_NS))
+		return 0;
+	snprintf(cpu, sizeof(cpu), view_threads(v) ? "a watched thread" : "CPU %u", c->number);
+	return complain("%s%s%s: nobody can tell, as of %s only what takes %s or more is a hiccup: "
+			"give a longer time, or %sa shorter -t",
+			file ? file : "", file ? ": " : "", what, cpu,
+			format_ns(from, a, sizeof(a)),
+			file && !c->measured_from_ns ? "record with " : "");
+}
+
+/* True where the longest operation of each series is known, or will be when its window ends. */
+static bool knows_longest(const struct cpu *c, bool live)
+{
+	return series_thresholds(c->series, c->nseries) && (live || !c->series[0].open);
+}
+
+int limits_check(const struct limits *l, const struct view *v, const char *file)
+{
+	char what[64], a[32];
+
+	snprintf(what, sizeof(what), "--max-hiccup %s", format_ns(l->max_hiccup_ns, a, sizeof(a)));
+	for (uint32_t i = 0; l->max_hiccup_ns && i < v->ncpus; i++)
+		if (!knows_longest(&v->cpu[i], !file) &&
+		    check_time(v, i, what, l->max_hiccup_ns, file))
+			return -1;
+	return 0;
+}
+
+/* No threshold that was learned from a workload is above its triggers (limits_shortest). */
+static int check_trigger(const struct trigger *t, const struct view *v)
+{
+	char what[TRIGGER_TEXT + 2];
+
+	snprintf(what, sizeof(what), "'%s'", t->text);
+	for (uint32_t i = 0; is_of_length(t) && i < v->ncpus; i++)
+		if (!(v->run.threshold_auto && v->cpu[i].nseries) &&
+		    check_time(v, i, what, t->above, NULL))
+			return -1;
+	return 0;
+}
+
 int limits_begin_triggers(struct triggers *t, struct view *v)
 {
-	for (uint32_t i = 0; i < t->count; i++)
+	for (uint32_t i = 0; i < t->count; i++) {
 		if (!v->run.traced && t->row[i].who[0])
 			return complain("'%s': with --no-trace nobody knows by whom: leave out one "
 					"of the two",
 					t->row[i].text);
+		if (check_trigger(&t->row[i], v))
+			return -1;
+	}
 	t->find_cause = find_cause;
 	t->ctx = v;
 	return triggers_begin(t, v->ncpus) ? complain("out of memory") : 0;
@@ -71,7 +143,7 @@ int limits_begin_triggers(struct triggers *t, struct view *v)
 
 int limits_begin(struct limits *l, struct view *v)
 {
-	return limits_begin_triggers(&l->stop_on, v);
+	return limits_check(l, v, NULL) ? -1 : limits_begin_triggers(&l->stop_on, v);
 }
 
 void limits_end(struct limits *l)
@@ -143,16 +215,23 @@ static void judge(struct limits *l, struct verdict *c, const char *what, const c
 static void judge_hiccups(struct limits *l, struct verdict *c, const struct cpu *r)
 {
 	char what[64], why[160] = "", a[32], b[32];
+	uint64_t longest = 0; /* operation, where there are some */
 
 	snprintf(what, sizeof(what), "--max-hiccup %s", format_ns(l->max_hiccup_ns, b, sizeof(b)));
+	for (uint32_t i = 0; i < r->nseries; i++)
+		if (r->series[i].threshold_ns && r->series[i].longest_ns > longest)
+			longest = r->series[i].longest_ns;
 	if (r->hiccups.max > l->max_hiccup_ns)
 		snprintf(why, sizeof(why), "a hiccup of %s is longer than %s",
 			 format_ns(r->hiccups.max, a, sizeof(a)), what);
-	else if (r->hiccups_lost)
+	else if (longest > l->max_hiccup_ns)
+		snprintf(why, sizeof(why), "an operation of %s is longer than %s",
+			 format_ns(longest, a, sizeof(a)), what);
+	else if (r->hiccups_lost + r->unread)
 		snprintf(why, sizeof(why),
 			 "%s hiccups were lost, and each of them may have been longer than "
 			 "--max-hiccup",
-			 format_count(r->hiccups_lost, a, sizeof(a)));
+			 format_count(r->hiccups_lost + r->unread, a, sizeof(a)));
 	judge(l, c, what, why);
 }
 

@@ -33,7 +33,14 @@ int limits_set_trigger(const char *text, void *field, const struct opt *row, cha
  * includes it gives the bits of what can happen there: .arg = &(const unsigned){RUN_TRIGGERS}. */
 extern const struct opt limits_opts[], limits_stop_on_opts[];
 
-/* Call it when the view has its CPUs. 0 or -1 with the reason said. */
+/* The shortest time that one of them gives, ns; 0: none gives one. */
+uint64_t limits_shortest(const struct limits *l);
+
+/* Refuses a --max-hiccup below what counts as a hiccup in this view, which the file of that name
+ * has (NULL: a window that begins), as nobody could tell. 0 or -1 with the reason said. */
+int limits_check(const struct limits *l, const struct view *v, const char *file);
+
+/* Call it when the view has its CPUs. 0 or -1 with the reason said: limits_check's, too. */
 int limits_begin(struct limits *l, struct view *v);
 void limits_end(struct limits *l); /* at the end, whichever; not written files are given up */
 
@@ -41,7 +48,7 @@ void limits_end(struct limits *l); /* at the end, whichever; not written files a
 void limits_hear(struct limits *l, const struct view *v, uint32_t lane, const struct account *a);
 
 /* Lets triggers ask for the causes of the view's sources, and makes room. 0 or -1 with the reason
- * said. */
+ * said: also where a time is below what counts as a hiccup, so that it would tell nobody. */
 int limits_begin_triggers(struct triggers *t, struct view *v);
 
 /* Writes where and what a trigger was pulled by: "CPU 3 at +1.23 s: hiccup>100us: 152 us, most of

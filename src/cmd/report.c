@@ -267,7 +267,7 @@ static int report(struct options *o, char **path, uint32_t n)
 	for (; i < n; i++) {
 		views[i] = &file[i].view;
 		file[i].recording = read_file(o, path[i], &file[i]);
-		if (!file[i].recording)
+		if (!file[i].recording || limits_check(&o->limits, views[i], path[i]))
 			goto out;
 		if (strcmp(path[i], "-") && !file[i].view.run.redacted) /* a name of the user's */
 			file[i].view.file = path[i];

@@ -135,8 +135,6 @@ static int look(struct tuning *t)
 {
 	struct triggers *goal = &t->o->goal;
 	struct view *v = calloc(1, sizeof(*v));
-	const struct trigger *unseen;
-	uint32_t index;
 	int code;
 
 	if (!v) {
@@ -149,12 +147,6 @@ static int look(struct tuning *t)
 	code = trial_look(v, &t->o->measure, t->o->look_ns, goal->count ? goal : NULL);
 	if (code == EXIT_OK && measure_stop)
 		code = EXIT_INCOMPLETE;
-	unseen = code == EXIT_OK ? tuned_unseen(v, goal, &index) : NULL;
-	if (unseen) {
-		complain("%s cannot be told: cpu %u counts longer hiccups only; -t changes that",
-			 unseen->text, v->cpu[index].number);
-		code = EXIT_ERROR;
-	}
 	if (code != EXIT_OK) {
 		drop_view(v);
 		return code;

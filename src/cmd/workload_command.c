@@ -23,7 +23,7 @@ const struct opt workload_record_opts[] = {
 const struct opt workload_command_opts[] = {
 	{'t', "threshold", "TIME",
 	 "operations that take longer are explained: a time like 50us, or auto: ten times the "
-	 "median of a warm-up",
+	 "median of a warm-up, and no more than --max-hiccup or --stop-on gives",
 	 FIELD(measure.threshold_ns), measure_set_threshold, .preset = "auto"},
 	{.include = measure_report_opts, .offset = FIELD(measure)},
 	{.include = output_opts, .offset = FIELD(output)},
@@ -66,7 +66,7 @@ static struct roam_options roam(struct workload_command *c, const struct collect
 		.collect = *co, .threshold_ns = c->measure.threshold_ns, .pid = c->pid};
 
 	o.collect.trace = false;
-	o.collect.threshold_ns = 0;
+	o.collect.threshold_ns = o.collect.threshold_most_ns = 0;
 	o.collect.roams = &c->measure.cpus;
 	cpus_clear(&o.collect.targets);
 	for (uint32_t i = 0; i < c->roaming; i++)
@@ -119,6 +119,7 @@ int workload_command_run(struct workload_command *c, const struct workload *work
 		co = measure_collect(&c->measure);
 		co.workload = workload;
 		co.workload_options = workload_options;
+		co.threshold_most_ns = limits_shortest(&c->limits);
 		if (c->roaming) {
 			ro = roam(c, &co);
 			live.engine = &roam_engine;

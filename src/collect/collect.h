@@ -23,7 +23,9 @@ struct collect_options {
 	/* The samplers may run on all of these, and `targets` only number them; NULL: each is
 	 * pinned to its target. */
 	const struct cpus *roams;
-	uint64_t threshold_ns;  /* 0: from each CPU's own loop */
+	uint64_t threshold_ns; /* 0: from each CPU's own loop */
+	/* No threshold that a workload's values give is longer; 0: any */
+	uint64_t threshold_most_ns;
 	enum owner_by by;       /* meaning of rows of threads */
 	bool commands;          /* keep command lines of threads and askers */
 	bool user_stacks;       /* note user stacks of askers; needs `trace` */

@@ -242,7 +242,7 @@ static void learn_all(struct spin *s, struct work *w, const struct sampler_optio
 	given = o->threshold_ns ? threshold_ticks(o->threshold_ns, l->ns_per_tick) : 0;
 	if (w->workload) {
 		l->error = 0;
-		work_learn(w, given, threshold);
+		work_learn(w, given, threshold, o->threshold_most_ns);
 		if (l->error)
 			give_up(l, l->error, strdupa(l->what));
 		threshold = work_first_limit(w);

@@ -144,6 +144,7 @@ struct sampler_options {
 	struct deadline deadline;
 	const struct partitions *partitions; /* NULL without SCHED_DEADLINE */
 	uint64_t threshold_ns;               /* 0: auto */
+	uint64_t threshold_most_ns;          /* limits what a workload teaches; 0: any */
 	const cursors_t *cursors;        /* cursors of this CPU's cpu_state; NULL without probes */
 	const struct workload *workload; /* runs instead of the spin loop; NULL: spin */
 	struct workload_props *props;

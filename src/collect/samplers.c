@@ -44,6 +44,7 @@ static int prepare(struct collect *c, uint32_t i, const struct collect_options *
 				      .deadline = o->deadline,
 				      .partitions = c->partitions,
 				      .threshold_ns = o->threshold_ns,
+				      .threshold_most_ns = o->threshold_most_ns,
 				      .cursors =
 					      t->state ? (const cursors_t *)t->state->cursor : NULL,
 				      .workload = o->workload,

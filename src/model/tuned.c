@@ -102,14 +102,3 @@ const char *tuned_end_name(enum tuned_end end)
 
 	return names[end];
 }
-
-const struct trigger *tuned_unseen(const struct view *v, const struct triggers *goal,
-				   uint32_t *index)
-{
-	for (uint32_t i = 0; i < goal->count; i++)
-		for (*index = 0; *index < v->ncpus; ++*index)
-			if (goal->row[i].event == TRIGGER_HICCUP &&
-			    goal->row[i].above < v->cpu[*index].threshold_ns)
-				return &goal->row[i];
-	return NULL;
-}

@@ -83,9 +83,4 @@ static inline bool tuned_in_vain(const struct tuned_step *s)
 	return !s->why[0] && !s->kept && s->verdict != TRIED_NOT;
 }
 
-/* The first goal about hiccups that are shorter than the threshold of a CPU, *index, so that nobody
- * can tell; NULL: none is. */
-const struct trigger *tuned_unseen(const struct view *v, const struct triggers *goal,
-				   uint32_t *index);
-
 #endif

@@ -118,6 +118,16 @@ bool views_have(const struct view *const *views, uint32_t n, const char *name)
 	return false;
 }
 
+uint64_t cpu_counts_from(const struct cpu *c)
+{
+	uint64_t from = 0;
+
+	for (uint32_t i = 0; i < c->nseries; i++)
+		if (c->series[i].threshold_ns > from)
+			from = c->series[i].threshold_ns;
+	return from ? from : c->threshold_ns;
+}
+
 void cpu_forget_series(struct cpu *c)
 {
 	for (uint32_t i = 0; i < c->nseries; i++) {

@@ -293,6 +293,9 @@ const char *views_values(const struct view *const *views, uint32_t n);
 bool views_have(const struct view *const *views, uint32_t n, const char *name);
 /* The series that a workload's window belongs to; NULL: of no workload, or not known. */
 const struct series *cpu_series(const struct cpu *c, const struct spot *spot);
+/* The time from which on all count as hiccups, ns: the highest threshold of its series, or its own.
+ */
+uint64_t cpu_counts_from(const struct cpu *c);
 /* Forgets the values of its series, which are of other time than the report. */
 void cpu_forget_series(struct cpu *c);
 

@@ -174,6 +174,39 @@ for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2,
     ok(r.rc == rc and r.out and re.search(says, r.err),
        f"report {name} {' '.join(args)} exits with {rc}", r)
 
+# A limit below the threshold: of a workload's operations the longest is known all the same, of what
+# else is shorter nobody could tell. What is learned leaves nothing between it and a trigger.
+SLEEP = ("sleep", "--no-trace", "--no-audit", "-q", "-n", "20", "-i", "1ms")
+LEARNED = r" threshold (9\d\d ns|1\.00 us) \(auto\)"  # whole ticks, at most 1 us
+rec = at("none-slow.rec")
+for what, *args in (("sleep", *SLEEP, "-t", "1h", "-r", rec), ("its recording", "report", rec)):
+    r = culprit(*args, "--max-hiccup", "1us")
+    ok(r.rc == 2 and re.fullmatch(r"culprit: CPU \d+: an operation of .* is longer than "
+                                  r"--max-hiccup 1.00 us\n", r.err) and r.out,
+       f"{what}: a limit below the threshold holds for the longest operation", r)
+is_(culprit("report", rec, "--max-hiccup", "30m").rc, 0, "which may be shorter")
+r = culprit(*SLEEP, "--stop-on", "wake>1us")
+ok(r.rc == 2 and re.search("stops: .*wake>1us", r.err) and re.search(LEARNED, r.out),
+   "the threshold of a workload is learned no higher than a trigger", r)
+r = culprit(*SLEEP, "--max-hiccup", "1us")
+ok(r.rc == 2 and re.search(LEARNED, r.out), "nor than --max-hiccup", r)
+for what, says, *args in (
+        ("a recording, by -t", "CPU 3 only what takes 100 us or more .* or a shorter -t", "report",
+         at("irq.rec"), "-t", "100us", "--max-hiccup", "1us"),
+        ("a recording, by its own", r"or record with a shorter -t", "report", at("irq.rec"),
+         "--max-hiccup", "1ns"),
+        ("a part of a workload's", "CPU .* only what takes .* or record with", "report", rec,
+         "--from", "1ms", "--max-hiccup", "1us"),
+        ("a run", "CPU .* only what takes 100 us or more", "run", "--no-trace", "-d", "1s", "-q",
+         "-t", "100us", "--max-hiccup", "50us"),
+        ("a run's trigger", "'hiccup>1ns': nobody can tell", "run", "--no-trace", "-d", "1s", "-q",
+         "--stop-on", "hiccup>1ns"),
+        ("a sleep's trigger", "'wake>50us': nobody can tell", *SLEEP, "-t", "100us", "--stop-on",
+         "wake>50us"),
+        ("the flight recorder's trigger", "'hiccup>1us': nobody can tell", "record", "--no-trace",
+         "-d", "1s", "-t", "2us", "--last", "1s", "--when", "hiccup>1us", at("never.rec"))):
+    refused(f"{what}: a time below the threshold is refused", *args, says=says)
+
 # Limits as cases for a CI: each CPU by each limit, and the whole run, once a recording.
 xml, tap = at("limits.xml"), at("limits.tap")
 r = culprit("report", at("watch.rec"), at("threads.rec"), "--max-hiccup", "1us", "--max-lost",

@@ -199,7 +199,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     r = culprit("report", rec, "-f", "json")
     ok(r.rc == 0 and "was killed" in json.loads(r.out)["run"]["incomplete"],
        "and the recording's report", r)
-    r = cut_short(kill_after_hiccup, "run", "--max-hiccup", "1ns")
+    r = cut_short(kill_after_hiccup, "run", "-t", "1us", "--max-hiccup", "1us")
     ok(r.rc == 3 and len(r.err.splitlines()) == 2 and "--max-hiccup" in r.err,
        "it comes before a limit that was crossed, which is said, too", r)
     r = cut_short(kill, "run", "-o", "/dev/full")
@@ -209,7 +209,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     kept = os.path.join(place, "report")
     # noise, to have something to lose, for 200 s: a busy machine took 50 s for what needs it
     noise = lib.spawn("timer", *ON, "-n", "100000", "-g", "2ms", path=lib.POKE)
-    for limit in ("--max-hiccup", "1ns"), ("--max-lost", "0.0001"):
+    for limit in ("--max-hiccup", "1us", "-t", "1us"), ("--max-lost", "0.0001"):
         r = culprit("run", *ON, "-d", "150ms", "-q", "-f", "json", "-o", kept, *limit, "--no-trace")
         is_(r.rc, 2, f"{' '.join(limit)}: exit 2")
         ok(len(r.err.splitlines()) == 1 and limit[0] in r.err,
@@ -220,9 +220,10 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     r = culprit("run", *ON, "-d", "150ms", "-q", "--max-hiccup", "60s", "--max-lost", "100",
                 "--no-trace")
     is_(r.rc, 0, "limits that are not crossed: exit 0")
-    for args in (("record", *ON, "-d", "150ms", "-q", "--no-trace", os.path.join(place, "rec")),
-                 ("sleep", *ON, "-n", "20", "-i", "1ms", "-t", "1us", "-q", "--no-trace")):
-        r = culprit(*args, "--max-hiccup", "1ns")
+    for args in (("record", *ON, "-d", "150ms", "-q", "-t", "1us", "--no-trace",
+                  os.path.join(place, "rec")),
+                 ("sleep", *ON, "-n", "20", "-i", "1ms", "-q", "--no-trace")):
+        r = culprit(*args, "--max-hiccup", "1us")
         ok(r.rc == 2 and r.out and "--max-hiccup" in r.err, f"{args[0]} --max-hiccup: exit 2", r)
     # Triggers stop a run at once: the noise comes each 2 ms.
     took = []
