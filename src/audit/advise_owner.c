@@ -8,22 +8,13 @@
 #include "audit/checks.h"
 #include "audit/placeholders.h"
 
-/* True where systemd gives a unit its CPUs: it is pid 1, and the one hierarchy of cgroups has the
- * controller cpuset (systemd.resource-control(5), AllowedCPUs=). */
-static bool systemd_confines(const struct view *v)
-{
-	const struct audit a = {.facts = &v->facts};
-	struct task init;
-
-	return init_task(&a, &init) && comm_is(&init, "systemd") &&
-	       facts_text(&v->facts, "sys/fs/cgroup/cpuset.cpus.isolated");
-}
-
 /* The unit whose CPUs this machine's systemd sets; "": none. Those in a container or a machine, and
  * those of users, belong to another manager, and one that was cut has another name. */
 static const char *confined_unit(const struct view *v, const struct source *s, struct owner *o)
 {
-	if (s->by != BY_UNIT || !s->owner || !systemd_confines(v))
+	const struct audit a = {.facts = &v->facts};
+
+	if (s->by != BY_UNIT || !s->owner || !systemd_confines(&a))
 		return "";
 	owner_read(o, s->owner);
 	return (owner_kind(o) == OWNER_UNIT || owner_kind(o) == OWNER_SESSION) && !o->of_user &&

@@ -152,6 +152,10 @@ struct task_walk {
 };
 
 const struct task *init_task(const struct audit *a, struct task *t); /* pid 1; NULL: not known */
+/* True where systemd gives a unit its CPUs: it is pid 1, and the one hierarchy of cgroups has the
+ * controller cpuset (systemd.resource-control(5), AllowedCPUs=). Elsewhere setting them does
+ * nothing. */
+bool systemd_confines(const struct audit *a);
 /* The next thread in the facts; begin with zeros. */
 bool next_task(const struct audit *a, struct task_walk *w, struct task *t);
 bool need_tasks(struct audit *a); /* false: threads are not known, and a finding says so */

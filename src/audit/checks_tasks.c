@@ -36,22 +36,29 @@ const struct task *init_task(const struct audit *a, struct task *t)
 	return NULL;
 }
 
-static void move_services(struct audit *a, struct finding *f)
+bool systemd_confines(const struct audit *a)
 {
 	struct task init;
 
+	return init_task(a, &init) && comm_is(&init, "systemd") &&
+	       text_of(a, "sys/fs/cgroup/cpuset.cpus.isolated");
+}
+
+/* Never a command: which slice a thread is in is not known, and the kernel moves the workload, too,
+ * off CPUs that its slice loses; whatever asks for them there later gets an error. */
+static void move_services(struct audit *a, struct finding *f)
+{
 	good(f, "only the workload on %s", a->whose);
-	if (!init_task(a, &init) || !comm_is(&init, "systemd")) {
+	if (systemd_confines(a))
+		words(f,
+		      "first put the workload, and culprit, into a slice of its own (systemd-run "
+		      "--scope --slice=quiet.slice ...); then systemctl set-property --runtime "
+		      "UNIT AllowedCPUs=%s for init.scope, system.slice and user.slice: all in "
+		      "these lose %s",
+		      a->keep, a->whose);
+	else
 		words(f, "start them with taskset -c %s, or put them into a cpuset of these CPUs",
 		      a->keep);
-		return;
-	}
-	command(f,
-		"for u in init.scope system.slice user.slice; do systemctl set-property --runtime "
-		"$u AllowedCPUs=%s; done",
-		a->keep);
-	undo(f, "for u in init.scope system.slice user.slice; do systemctl set-property --runtime "
-		"$u AllowedCPUs=; done");
 }
 
 static void check_tasks(struct audit *a)
