@@ -281,6 +281,8 @@ static void mend_fixes(const struct audit *a)
 			why = NOBODY_LEFT;
 		if (why)
 			no_fix(f, why);
+		else if (f->fix && f->fix_kind == FIX_BOOT)
+			f->replaced = boot_replaced(a->facts, f->fix);
 		for (uint32_t k = 0; k < f->list.count; k++)
 			if (f->list.row[k].fix && strstr(f->list.row[k].fix, NOBODY)) {
 				free(f->list.row[k].fix);
@@ -371,9 +373,7 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 
 	if (!a)
 		return -ENOMEM;
-	a->facts = facts;
-	a->out = out;
-	a->targets = o->targets;
+	*a = (struct audit){.facts = facts, .out = out, .targets = o->targets};
 	audit_online(facts, &a->online);
 	a->housekeeping = without(&a->online, &a->targets);
 	cpus_format(&a->targets, a->cpus, sizeof(a->cpus));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "audit/remedy.h"
 #include "base/escape.h"
 #include "base/units.h"
 #include "model/irq_row.h"
@@ -202,7 +203,7 @@ static void say_delivered(struct audit *a, struct finding_items *l, bool managed
 	f->cause = "I02";
 	good(f, "only on cpu %s; the kernel spreads %s itself, and nobody else can move %s",
 	     a->keep, l->count == 1 ? "this one" : "these", l->count == 1 ? "it" : "them");
-	boot(f, "isolcpus=managed_irq,domain,%s", a->cpus);
+	isolate(a, f, true, false);
 }
 
 /* Says which IRQs may come, though they do not now. */

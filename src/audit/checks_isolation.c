@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "audit/remedy.h"
 #include "model/isolation.h"
 
 #define CPU_DIR "sys/devices/system/cpu/"
@@ -19,32 +20,12 @@ static const char *is_are(const struct cpus *set)
 	return cpus_count(set) == 1 ? "is" : "are";
 }
 
-/* "isolcpus=managed_irq,domain,1-3": flags begin with a letter, the list with a digit
- * (kernel/sched/isolation.c). */
-static bool isolcpus_flags(const struct audit *a, bool *domain, char *given, size_t len)
-{
-	const char *at = given;
-	bool flags = false;
-
-	*domain = false;
-	if (!parameter(a, "isolcpus", given, len))
-		return false;
-	while ((*at >= 'a' && *at <= 'z') || *at == '_') {
-		size_t n = strcspn(at, ",");
-
-		flags = true;
-		*domain |= n == 6 && !strncmp(at, "domain", 6);
-		at += n + (at[n] == ',');
-	}
-	return flags;
-}
-
 static void check_isolated(struct audit *a)
 {
-	struct cpus isolated, nohz, missing;
+	struct cpus isolated, nohz, missing, all = to_isolate(a->facts, &a->targets);
 	char given[LIST_MAX], list[LIST_MAX];
 	struct finding *f;
-	bool domain, flags;
+	bool domain, flags = false;
 
 	if (!isolated_now(a, &isolated)) {
 		unknown(a, "isolated CPUs", CPU_DIR "isolated");
@@ -56,7 +37,8 @@ static void check_isolated(struct audit *a)
 		return;
 	}
 	cpus_format(&missing, list, sizeof(list));
-	flags = isolcpus_flags(a, &domain, given, sizeof(given));
+	if (parameter(a, "isolcpus", given, sizeof(given)))
+		isolcpus_flags(given, &flags, &domain);
 	list_of(a, CPU_DIR "nohz_full", &nohz);
 	if (flags && !domain)
 		f = fail(a,
@@ -75,8 +57,8 @@ static void check_isolated(struct audit *a)
 		f->cpus = missing;
 	value(f, "isolated: %s",
 	      cpus_empty(&isolated) ? "none" : cpus_format(&isolated, list, sizeof(list)));
-	good(f, "isolated: %s", a->cpus);
-	boot(f, "isolcpus=managed_irq,domain,%s", a->cpus);
+	good(f, "isolated: %s", cpus_format(&all, list, sizeof(list)));
+	isolate(a, f, true, false);
 }
 
 /* The kernel counts the CPUs of isolcpus= among them (kernel/cgroup/cpuset.c). */
@@ -107,7 +89,7 @@ static void check_cpuset(struct audit *a)
 static void check_nohz_full(struct audit *a)
 {
 	char list[LIST_MAX], hz[32], built[16];
-	struct cpus nohz, missing;
+	struct cpus nohz, missing, all = to_isolate(a->facts, &a->targets);
 	struct finding *f;
 	bool lacking = kconfig(a, "NO_HZ_FULL", built, sizeof(built)) && strcmp(built, "y");
 
@@ -137,12 +119,12 @@ static void check_nohz_full(struct audit *a)
 	      : cpus_empty(&nohz) ? "nohz_full: none"
 				  : "nohz_full: %s",
 	      cpus_format(&nohz, list, sizeof(list)));
-	good(f, "nohz_full: %s", a->cpus);
+	good(f, "nohz_full: %s", cpus_format(&all, list, sizeof(list)));
 	if (lacking && !cpus_empty(&a->housekeeping))
 		words(f, "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=%s",
-		      a->cpus);
+		      list);
 	else /* comes here even where it is refused because no other CPU is left */
-		boot(f, "nohz_full=%s", a->cpus);
+		isolate(a, f, false, true);
 }
 
 static void check_lists_equal(struct audit *a)
@@ -167,7 +149,7 @@ static void check_lists_equal(struct audit *a)
 
 	value(f, "isolated: %s", cpus_format(&isolated, list, sizeof(list)));
 	good(f, "the same list in both");
-	boot(f, "isolcpus=managed_irq,domain,%s nohz_full=%s", a->cpus, a->cpus);
+	isolate(a, f, true, true);
 }
 
 static void check_boot_cpu(struct audit *a)
@@ -246,8 +228,8 @@ static void check_kconfig(struct audit *a)
 
 static void check_rcu_nocb(struct audit *a)
 {
-	struct cpus offloaded, nohz, missing;
-	char given[LIST_MAX], list[LIST_MAX], why[128];
+	struct cpus offloaded, nohz, missing, named;
+	char given[LIST_MAX] = "", list[LIST_MAX], why[128];
 	struct task_walk w = {0};
 	struct task t;
 	unsigned cpu;
@@ -257,6 +239,7 @@ static void check_rcu_nocb(struct audit *a)
 		offloaded = a->targets;
 	else if (given[0])
 		cpus_parse(given, &offloaded, why, sizeof(why));
+	named = offloaded;
 	if (list_of(a, CPU_DIR "nohz_full", &nohz)) /* nohz_full implies the offload */
 		cpus_or(&offloaded, &nohz);
 	while (next_task(a, &w, &t)) {
@@ -283,7 +266,8 @@ static void check_rcu_nocb(struct audit *a)
 	if (f)
 		f->cpus = missing;
 	good(f, "nohz_full= or rcu_nocbs= with these CPUs");
-	boot(f, "rcu_nocbs=%s", a->cpus);
+	cpus_or(&named, &a->targets);
+	boot(f, "rcu_nocbs=%s", cpus_format(&named, list, sizeof(list)));
 }
 
 static bool is_rcu(const struct task *t)

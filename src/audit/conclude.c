@@ -69,11 +69,13 @@ static int take_fix(const struct finding *f, unsigned cpu, struct source *s)
 {
 	const struct finding_item *one = finding_item(f, cpu, s);
 	const char *fix = one && one->fix ? one->fix : f->fix;
+	const char *old = f->replaced ? f->replaced : "";
 	char *advice;
 
-	if (strlen(fix) > FIX_MAX)
+	if (strlen(fix) + strlen(old) > FIX_MAX)
 		advice = strdup(FIX_ELSEWHERE);
-	else if (asprintf(&advice, "%s%s", f->fix_kind == FIX_BOOT ? "boot with " : "", fix) < 0)
+	else if (asprintf(&advice, "%s%s%s%s", f->fix_kind == FIX_BOOT ? "boot with " : "", fix,
+			  *old ? " in place of " : "", old) < 0)
 		advice = NULL;
 	if (!advice)
 		return -ENOMEM;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Advice that cannot work is worse than none: nohz_full on a kernel without it, isolation of all
- * CPUs, a move of a thread to where it is, a command with a gap. */
+ * CPUs, or of these in place of others, a move of a thread to where it is, a command with a gap. */
 #include "audit/remedy.h"
 
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "audit/checks.h"
+
+#define CPU_DIR "sys/devices/system/cpu/"
 
 /* True when the kernel's configuration says that the option is off. */
 static bool built_without(const struct audit *a, const char *option)
@@ -20,10 +22,11 @@ static bool built_without(const struct audit *a, const char *option)
 
 struct conditions conditions_of(const struct facts *facts, long cpu)
 {
-	const struct fact *nohz = facts_find(facts, "sys/devices/system/cpu/nohz_full");
+	const struct fact *nohz = facts_find(facts, CPU_DIR "nohz_full");
 	struct audit a = {.facts = facts};
 	struct cpus set;
 	struct conditions here = {
+		.facts = facts,
 		.no_isolcpus = built_without(&a, "CPU_ISOLATION"),
 		.no_nohz_full = built_without(&a, "NO_HZ_FULL") || (nohz && nohz->err == -ENOENT),
 		.no_rcu_nocbs = built_without(&a, "RCU_NOCB_CPU"),
@@ -33,13 +36,115 @@ struct conditions conditions_of(const struct facts *facts, long cpu)
 		return here;
 	isolated_now(&a, &set);
 	here.isolated = cpus_has(&set, cpu);
-	here.nohz_full =
-		list_of(&a, "sys/devices/system/cpu/nohz_full", &set) && cpus_has(&set, cpu);
+	here.nohz_full = list_of(&a, CPU_DIR "nohz_full", &set) && cpus_has(&set, cpu);
 	here.managed_irq = here.isolated && text_of(&a, "proc/cmdline") &&
 			   strstr(text_of(&a, "proc/cmdline"), "managed_irq,");
 	audit_online(facts, &set);
 	here.boot_cpu = cpus_next(&set, 0) == cpu;
 	return here;
+}
+
+const char *isolcpus_flags(const char *given, bool *flags, bool *domain)
+{
+	*flags = *domain = false;
+	while ((*given >= 'a' && *given <= 'z') || *given == '_') {
+		size_t n = strcspn(given, ",");
+
+		*flags = true;
+		*domain |= n == 6 && !strncmp(given, "domain", 6);
+		given += n + (given[n] == ',');
+	}
+	return given;
+}
+
+/* The CPUs of such a list on the command line, and of the file that shows what is in force. False:
+ * there is no such parameter. */
+static bool listed(const struct audit *a, const char *name, const char *file, struct cpus *set)
+{
+	char given[LIST_MAX], why[128];
+	struct cpus more, possible;
+	bool flags, domain;
+
+	list_of(a, file, set);
+	if (!parameter(a, name, given, sizeof(given)))
+		return false;
+	if (!cpus_parse(isolcpus_flags(given, &flags, &domain), &more, why, sizeof(why))) {
+		if (list_of(a, CPU_DIR "possible", &possible))
+			cpus_and(&more, &possible); /* the kernel refuses others */
+		cpus_or(set, &more);
+	}
+	return true;
+}
+
+struct cpus to_isolate(const struct facts *facts, const struct cpus *targets)
+{
+	const struct audit a = {.facts = facts};
+	struct cpus all = *targets, set;
+
+	listed(&a, "isolcpus", CPU_DIR "isolated", &set);
+	cpus_or(&all, &set);
+	listed(&a, "nohz_full", CPU_DIR "nohz_full", &set);
+	cpus_or(&all, &set);
+	return all;
+}
+
+/* True where all that are online would be isolated. */
+static bool isolates_all(const struct facts *facts, const struct cpus *targets)
+{
+	const struct cpus all = to_isolate(facts, targets);
+	struct cpus online;
+
+	audit_online(facts, &online);
+	return !cpus_empty(&online) && covers(&all, &online);
+}
+
+/* True where the other of the two parameters would be left with another list. */
+static bool leaves_other(const struct facts *facts, const struct cpus *targets, bool nohz)
+{
+	const struct cpus all = to_isolate(facts, targets);
+	const struct audit a = {.facts = facts};
+	struct cpus set;
+
+	return listed(&a, nohz ? "isolcpus" : "nohz_full",
+		      nohz ? CPU_DIR "isolated" : CPU_DIR "nohz_full", &set) &&
+	       !covers(&set, &all);
+}
+
+/* Adds isolcpus= with the flags that it should have, and others that it has. */
+static void add_isolcpus(const struct audit *a, const char *list, char **to)
+{
+	char given[LIST_MAX] = "";
+	bool flags, domain;
+	size_t end;
+
+	parameter(a, "isolcpus", given, sizeof(given));
+	end = isolcpus_flags(given, &flags, &domain) - given;
+	given[end] = 0;
+	text_add(to, "isolcpus=managed_irq,domain,");
+	for (char *at = given, *flag; (flag = strsep(&at, ","));)
+		if (*flag && strcmp(flag, "domain") && strcmp(flag, "managed_irq"))
+			text_add(to, "%s,", flag);
+	text_add(to, "%s", list);
+}
+
+void isolate(const struct audit *a, struct finding *f, bool isolcpus, bool nohz_full)
+{
+	const struct conditions here = conditions_of(a->facts, -1);
+	const struct cpus all = to_isolate(a->facts, &a->targets);
+	char list[LIST_MAX], *fix = NULL;
+
+	cpus_format(&all, list, sizeof(list));
+	isolcpus |= !here.no_isolcpus && leaves_other(a->facts, &a->targets, true);
+	nohz_full |= !here.no_nohz_full && leaves_other(a->facts, &a->targets, false);
+	if (isolcpus)
+		add_isolcpus(a, list, &fix);
+	if (nohz_full)
+		text_add(&fix, "%snohz_full=%s", isolcpus ? " " : "", list);
+	if (isolates_all(a->facts, &a->targets) && !cpus_empty(&a->housekeeping))
+		words(f, NONE_UNLISTED);
+	else if (fix)
+		boot(f, "%s", fix);
+	free(fix);
 }
 
 const char *boot_refused(const char *parameters, const struct conditions *here, bool somebody_left)
@@ -70,6 +175,11 @@ static const char *refused(const char *text, const struct placeholders *f,
 
 	if (why)
 		return why;
+	if ((isolcpus || nohz) && f->cpus && isolates_all(here->facts, f->cpus))
+		return NONE_UNLISTED;
+	if (isolcpus != nohz && f->cpus && !(nohz ? here->no_isolcpus : here->no_nohz_full) &&
+	    leaves_other(here->facts, f->cpus, nohz))
+		return "isolcpus= and nohz_full= have to change together: culprit audit says how";
 	if ((isolcpus || nohz) &&
 	    (!isolcpus || (f->irq >= 0 ? here->managed_irq : here->isolated)) &&
 	    (!nohz || here->nohz_full))
@@ -81,15 +191,28 @@ static const char *refused(const char *text, const struct placeholders *f,
 		       : "";
 }
 
+/* Boot parameters name those that are isolated already, too. */
+static char *filled(const char *text, const struct placeholders *f, const struct conditions *here)
+{
+	struct placeholders all = *f;
+	struct cpus isolated;
+
+	if (f->cpus && (strstr(text, "isolcpus=") || strstr(text, "nohz_full="))) {
+		isolated = to_isolate(here->facts, f->cpus);
+		all.cpus = &isolated;
+	}
+	return placeholders_fill(text, &all);
+}
+
 char *remedy(const struct cause *c, const struct placeholders *f, const struct conditions *here)
 {
 	const char *why = refused(c->advice, f, here);
 	char *text;
 
 	if (!why)
-		return placeholders_fill(c->advice, f);
+		return filled(c->advice, f, here);
 	if (c->otherwise && !refused(c->otherwise, f, here))
-		return placeholders_fill(c->otherwise, f);
+		return filled(c->otherwise, f, here);
 	if (asprintf(&text, "%s%sculprit explain %s", why, *why ? "; " : "", c->id) < 0)
 		return NULL;
 	return text;

@@ -6,6 +6,9 @@
 #include "audit/book.h"
 #include "audit/placeholders.h"
 #include "model/facts.h"
+#include "model/finding.h"
+
+struct audit;
 
 /* The parts of isolation that this kernel lacks, and those that this CPU has already. Unknown ones
  * are false.
@@ -15,6 +18,7 @@ struct conditions {
 	bool isolated, nohz_full;                     /* this CPU is */
 	bool managed_irq; /* isolcpus=managed_irq asks managed interrupts to keep off this CPU */
 	bool boot_cpu;    /* the kernel booted on this CPU */
+	const struct facts *facts; /* facts that these are from */
 };
 
 /* Derived from the facts alone; cpu -1: no CPU in particular. */
@@ -31,6 +35,20 @@ char *remedy_ended(const struct cause *c, bool user, const struct placeholders *
 /* The reason why a fix of boot parameters cannot work; NULL: it can. */
 const char *boot_refused(const char *parameters, const struct conditions *here, bool somebody_left);
 
+/* "isolcpus=managed_irq,domain,1-3": flags begin with a letter, the list with a digit
+ * (kernel/sched/isolation.c). Returns the list. */
+const char *isolcpus_flags(const char *given, bool *flags, bool *domain);
+
+/* These CPUs, and all that isolcpus= and nohz_full= name now or are in force for: of two lists that
+ * differ the kernel drops the second, so both have to name all of them. */
+struct cpus to_isolate(const struct facts *facts, const struct cpus *targets);
+
+/* Sets the fix to these parameters with such a list, and the other of them, too, where its list on
+ * the command line is another one. */
+void isolate(const struct audit *a, struct finding *f, bool isolcpus, bool nohz_full);
+
+#define NONE_UNLISTED                                                                              \
+	"with those that are isolated already no CPU would be left to housekeeping: isolate fewer"
 #define NOBODY_LEFT "no other CPU is left for it: measure fewer CPUs than the machine has"
 
 #endif

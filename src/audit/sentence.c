@@ -48,8 +48,11 @@ static void add_action(struct sentence *out, const char *joint, const struct fin
 		sentence_add(out, "%sculprit explain %s", joint, s->cause ? s->cause : "swapper");
 	else if (!text)
 		sentence_add(out, "%sthe cause book has nothing on it", joint);
-	else if (strlen(text) > FIX_MAX)
+	else if (strlen(text) + (f && f->replaced ? strlen(f->replaced) : 0) > FIX_MAX)
 		sentence_add(out, "%s" FIX_ELSEWHERE, joint);
+	else if (f && f->fix && f->replaced)
+		sentence_add(out, "%sreplace %s by %s on the command line", joint, f->replaced,
+			     text);
 	else if (f && f->fix && f->fix_kind == FIX_BOOT)
 		sentence_add(out, "%sadd %s to the command line", joint, text);
 	else

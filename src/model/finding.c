@@ -31,6 +31,7 @@ void findings_free(struct findings *f)
 		free(f->row[i].good);
 		free(f->row[i].fix);
 		free(f->row[i].undo);
+		free(f->row[i].replaced);
 		finding_items_free(&f->row[i].list);
 	}
 	free(f->row);
@@ -110,6 +111,14 @@ char *finding_title(const struct finding *f, char *buf, size_t len)
 	return buf;
 }
 
+const char *finding_fix(const struct finding *f, char *buf, size_t len)
+{
+	if (!f->fix || !f->replaced)
+		return f->fix;
+	snprintf(buf, len, "%s in place of %s", f->fix, f->replaced);
+	return buf;
+}
+
 const char *finding_level_name(enum finding_level level)
 {
 	static const char *const names[] = {"OK", "INFO", "WARN", "FAIL"};
@@ -142,14 +151,6 @@ void findings_order(const struct findings *f, uint32_t *order)
 		}
 		order[k] = i;
 	}
-}
-
-static bool has_parameter(const char *line, const char *parameter, size_t key)
-{
-	for (const char *at = line; at && *at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
-		if (!strncmp(at, parameter, key) && (at[key] == '=' || at[key] == ' ' || !at[key]))
-			return true;
-	return false;
 }
 
 /* True for one of two findings that explain the very same sources: the worse one is enough. */
@@ -190,6 +191,15 @@ uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *re
 	return n;
 }
 
+/* The parameter of this name; NULL: not there. */
+static const char *parameter_in(const char *parameters, const char *word, size_t key)
+{
+	for (const char *at = parameters; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
+		if (strcspn(at, "= ") == key && !strncmp(at, word, key))
+			return at;
+	return NULL;
+}
+
 char *findings_boot(const struct findings *f, enum finding_level least)
 {
 	char *line = NULL, *more;
@@ -202,7 +212,7 @@ char *findings_boot(const struct findings *f, enum finding_level least)
 		while (at && *at) {
 			size_t len = strcspn(at, " ");
 
-			if (!has_parameter(line, at, strcspn(at, "= "))) {
+			if (!parameter_in(line, at, strcspn(at, "= "))) {
 				if (asprintf(&more, "%s%s%.*s", line ? line : "", line ? " " : "",
 					     (int)len, at) < 0) {
 					free(line);
@@ -215,6 +225,29 @@ char *findings_boot(const struct findings *f, enum finding_level least)
 		}
 	}
 	return line;
+}
+
+char *boot_replaced(const struct facts *facts, const char *parameters)
+{
+	const char *at = facts_text(facts, "proc/cmdline");
+	char *words = NULL, *more;
+
+	while (at && *(at += strspn(at, " \n"))) {
+		size_t len = strcspn(at, " \n"), key = strcspn(at, "= \n");
+		const char *by = parameter_in(parameters, at, key);
+
+		if (len == 2 && !strncmp(at, "--", 2)) /* the rest is for init */
+			break;
+		if (by && (strcspn(by, " ") != len || strncmp(by, at, len))) {
+			if (asprintf(&more, "%s%s%.*s", words ? words : "", words ? " " : "",
+				     (int)len, at) < 0)
+				more = NULL;
+			free(words);
+			words = more;
+		}
+		at += len;
+	}
+	return words;
 }
 
 bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s)

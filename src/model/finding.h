@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/cpus.h"
+#include "model/facts.h"
 #include "model/source.h"
 
 enum finding_level {
@@ -55,6 +56,7 @@ struct finding {
 	char *good;       /* the recommended value */
 	char *fix, *undo; /* undo is a command */
 	enum fix_kind fix_kind;
+	char *replaced; /* as boot_replaced: by a fix of boot parameters; NULL: nothing */
 	/* Static: prefix of the names, among the sources with its cause, that it explains; NULL:
 	 * all of them. */
 	const char *only;
@@ -87,6 +89,11 @@ void findings_rank(struct findings *f);
 #define FINDING_TITLE 2048
 char *finding_title(const struct finding *f, char *buf, size_t len);
 
+/* The fix, and what its parameters replace: "nohz_full=2-3 in place of nohz_full=2". Unescaped.
+ * Returns buf or the fix itself; NULL: there is none. */
+#define FINDING_FIX 4096
+const char *finding_fix(const struct finding *f, char *buf, size_t len);
+
 const char *finding_level_name(enum finding_level level); /* "FAIL" */
 uint32_t findings_count(const struct findings *f, enum finding_level level);
 
@@ -102,6 +109,11 @@ uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *re
 /* The boot parameters of the FIX_BOOT rows of this level and above, each name once:
  * "isolcpus=... nohz_full=3". The caller frees it; NULL: none, or out of memory. */
 char *findings_boot(const struct findings *f, enum finding_level least);
+
+/* The words of the kernel's command line that these parameters take the place of, since they have
+ * the same names: "isolcpus=2 nohz_full=2"; those that are the same stay. The caller frees it;
+ * NULL: none, or out of memory. */
+char *boot_replaced(const struct facts *facts, const char *parameters);
 
 /* True when this finding is a reason for the time of this source on this CPU. */
 bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s);

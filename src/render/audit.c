@@ -6,7 +6,7 @@
  *
  *   FAIL  cpu 3 is not nohz_full: the tick interrupts it 250 times a second  [T01]
  *           found nohz_full: none; good nohz_full: 3
- *           boot with nohz_full=3
+ *           boot with nohz_full=3 in place of nohz_full=2
  *   ...
  *   kernel command line: isolcpus=managed_irq,domain,3 nohz_full=3
  *   ok: boot_cpu, ...
@@ -66,20 +66,31 @@ static void write_head(const struct page *p)
 static void write_fix(const struct page *p, const struct finding *x)
 {
 	static const char *const starts[] = {LEAD, LEAD "# ", LEAD "boot with "};
-	char cut[FIX_MAX + 40];
+	char cut[FIX_MAX + 40], buf[FINDING_FIX];
+	const char *fix = finding_fix(x, buf, sizeof(buf));
 
-	if (!x->fix)
+	if (!fix)
 		return;
-	if (strlen(x->fix) <= FIX_MAX && x->fix_kind == FIX_COMMAND) {
-		text_command(p, starts[FIX_COMMAND], x->fix, LEAD);
-		return;
-	}
-	if (strlen(x->fix) <= FIX_MAX) {
-		paragraph(p, starts[x->fix_kind], x->fix, NULL);
+	if (strlen(fix) <= FIX_MAX && x->fix_kind == FIX_COMMAND) {
+		text_command(p, starts[FIX_COMMAND], fix, LEAD);
 		return;
 	}
-	snprintf(cut, sizeof(cut), "%.*s ... (all of it: --script)", FIX_MAX, x->fix);
+	if (strlen(fix) <= FIX_MAX) {
+		paragraph(p, starts[x->fix_kind], fix, NULL);
+		return;
+	}
+	snprintf(cut, sizeof(cut), "%.*s ... (all of it: --script)", FIX_MAX, fix);
 	paragraph(p, starts[x->fix_kind], cut, NULL);
+}
+
+/* The parameters of all findings, and what they replace: buf, or boot itself. */
+static const char *together(const struct view *v, char *boot, char *buf)
+{
+	struct finding all = {.fix = boot, .replaced = boot_replaced(&v->facts, boot)};
+	const char *text = finding_fix(&all, buf, FINDING_FIX);
+
+	free(all.replaced);
+	return text;
 }
 
 /* Writes it on one line if it fits. */
@@ -163,7 +174,7 @@ static int write_text(const struct view *v, const struct render_options *options
 		out,         v, options->colour, false, options->width ? options->width : 100,
 		SERIES_SHORT};
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
-	char *boot = findings_boot(&v->findings, FINDING_INFO);
+	char *boot = findings_boot(&v->findings, FINDING_INFO), all[FINDING_FIX];
 	const char *id = "";
 	int level = -1, alike = 0;
 
@@ -191,7 +202,7 @@ static int write_text(const struct view *v, const struct render_options *options
 	}
 	if (boot) {
 		fputc('\n', out);
-		paragraph(&p, "all boot parameters together: ", boot, NULL);
+		paragraph(&p, "all boot parameters together: ", together(v, boot, all), NULL);
 	}
 	fputc('\n', out);
 	write_rest(&p, "ok:", true, false);
@@ -322,7 +333,7 @@ static bool one_line(const char *text)
 
 static void script_row(FILE *out, const struct finding *x)
 {
-	char title[FINDING_TITLE];
+	char title[FINDING_TITLE], fix[FINDING_FIX];
 
 	fprintf(out, "\n");
 	fprintf(out, "# %s %s\n", finding_level_name(x->level), x->id);
@@ -330,7 +341,8 @@ static void script_row(FILE *out, const struct finding *x)
 	comment(out, "  found: ", x->value);
 	comment(out, "  good: ", x->good);
 	if (x->fix_kind != FIX_COMMAND || !one_line(x->fix)) {
-		comment(out, x->fix_kind == FIX_BOOT ? "  boot with: " : "  by hand: ", x->fix);
+		comment(out, x->fix_kind == FIX_BOOT ? "  boot with: " : "  by hand: ",
+			finding_fix(x, fix, sizeof(fix)));
 		return;
 	}
 	fprintf(out, x->level == FINDING_INFO ? "# if wanted: %s\n" : "%s\n", x->fix);
@@ -342,6 +354,7 @@ int render_audit_script(const struct view *v, const struct render_options *optio
 {
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
 	char *boot = findings_boot(&v->findings, FINDING_INFO), kernel[512], cpus[4096], keep[4096];
+	char all[FINDING_FIX];
 
 	(void)options;
 	if (!order) {
@@ -360,7 +373,7 @@ int render_audit_script(const struct view *v, const struct render_options *optio
 	if (boot)
 		fprintf(out, "# These need the kernel's command line (/etc/default/grub, then "
 			     "update-grub, and a boot):\n");
-	comment(out, "  ", boot);
+	comment(out, "  ", boot ? together(v, boot, all) : NULL);
 	for (uint32_t i = 0; i < v->findings.count; i++) {
 		const struct finding *x = &v->findings.row[order[i]];
 

@@ -45,14 +45,14 @@ static void cell(FILE *out, const char *text)
 
 static void fix_cell(FILE *out, const struct finding *x)
 {
-	char safe[TEXT_MAX];
+	char safe[TEXT_MAX], fix[FINDING_FIX];
 
 	if (!x->fix || x->fix_kind == FIX_WORDS) {
 		cell(out, x->fix);
 		return;
 	}
 	fputc(' ', out);
-	printable(out, escape_command(x->fix, safe, sizeof(safe)));
+	printable(out, escape_command(finding_fix(x, fix, sizeof(fix)), safe, sizeof(safe)));
 	fputs(" |", out);
 }
 

@@ -61,7 +61,7 @@ static void add_command(FILE *f, const char *start, const char *command)
 static void write_message(struct json *j, const struct finding *x)
 {
 	static const char *const starts[] = {"; to do: ", "; run: ", "; boot with: "};
-	char title[FINDING_TITLE], *text = NULL;
+	char title[FINDING_TITLE], fix[FINDING_FIX], *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
@@ -69,7 +69,8 @@ static void write_message(struct json *j, const struct finding *x)
 		add(f, "", finding_title(x, title, sizeof(title)));
 		add(f, x->known ? "; found: " : ": ", x->value);
 		add(f, "; good: ", x->good);
-		(x->fix_kind == FIX_WORDS ? add : add_command)(f, starts[x->fix_kind], x->fix);
+		(x->fix_kind == FIX_WORDS ? add : add_command)(f, starts[x->fix_kind],
+							       finding_fix(x, fix, sizeof(fix)));
 		add_command(f, "; to undo: ", x->undo);
 		add(f, "; more: culprit explain ", x->cause);
 		if (fclose(f)) {

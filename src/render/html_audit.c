@@ -60,6 +60,11 @@ static void write_finding(const struct html *h, const struct finding *x)
 		fputs(x->fix_kind == FIX_BOOT ? "boot with <code>" : "<code># ", out);
 		html_command(out, x->fix);
 		fputs("</code>", out);
+		if (x->replaced) {
+			fputs(" in place of <code>", out);
+			html_command(out, x->replaced);
+			fputs("</code>", out);
+		}
 	}
 	fputs("</td></tr>\n", out);
 }

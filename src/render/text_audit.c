@@ -120,7 +120,8 @@ static void write_finding(const struct page *p, const struct finding *x)
 {
 	static const char *const starts[] = {LEAD, LEAD "# ", LEAD "boot with "};
 	uint64_t duration = p->view->run.duration_ns ? p->view->run.duration_ns : 1;
-	char rate[32], start[64], cause[16], title[FINDING_TITLE];
+	char rate[32], start[64], cause[16], title[FINDING_TITLE], buf[FINDING_FIX];
+	const char *fix = finding_fix(x, buf, sizeof(buf));
 
 	format_ns((double)x->cost_ns * NSEC_PER_SEC / duration, rate, sizeof(rate));
 	snprintf(start, sizeof(start), "  %9s/s", rate);
@@ -129,11 +130,11 @@ static void write_finding(const struct page *p, const struct finding *x)
 		 "");
 	snprintf(cause, sizeof(cause), "[%s]", x->cause ? x->cause : "");
 	write_words(p, start, finding_title(x, title, sizeof(title)), x->cause ? cause : NULL);
-	if (x->fix && strlen(x->fix) <= FIX_SHOWN && x->fix_kind == FIX_COMMAND)
-		text_command(p, starts[FIX_COMMAND], x->fix, LEAD);
-	else if (x->fix && strlen(x->fix) <= FIX_SHOWN)
-		write_words(p, starts[x->fix_kind], x->fix, NULL);
-	else if (x->fix)
+	if (fix && strlen(fix) <= FIX_SHOWN && x->fix_kind == FIX_COMMAND)
+		text_command(p, starts[FIX_COMMAND], fix, LEAD);
+	else if (fix && strlen(fix) <= FIX_SHOWN)
+		write_words(p, starts[x->fix_kind], fix, NULL);
+	else if (fix)
 		write_words(p, LEAD, "culprit audit --script prints the commands", NULL);
 }
 

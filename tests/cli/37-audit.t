@@ -578,9 +578,19 @@ else:
         root.put(CPU + "isolated", "2\n")
         root.put("proc/cmdline", "quiet isolcpus=2 -- isolcpus=1\n")
         text = root.audit("--ansible").out
+        more = lines_in_files(yaml.load(text, Loader=Unsafe)[0], again)
         is_([re.findall("^# (isolcpus.*) is on the", text, re.M),
-             lines_in_files(yaml.load(text, Loader=Unsafe)[0], again) == again],
-            [["isolcpus=2"], True], "and names a list of CPUs that is in its way")
+             [line.replace("domain,2-3", "domain,3").replace("full=2-3", "full=3")
+              for line in more["/etc/default/grub.d/60-culprit.cfg"]]],
+            [["isolcpus=2"], again["/etc/default/grub.d/60-culprit.cfg"]],
+            "and names a list of CPUs that is in its way, which its own has, too")
+        text, script = " ".join(root.audit().out.split()), root.audit("--script").out
+        both = "isolcpus=managed_irq,domain,2-3 nohz_full=2-3"
+        ok(f"boot with {both} in place of isolcpus=2" in text
+           and re.search(f"together: {both} .*in place of isolcpus=2 ok:", text)
+           and re.search(f"#   {both} .*in place of isolcpus=2\n", script)
+           and f"#   boot with: {both} in place of isolcpus=2\n" in script,
+           "text and script say what they replace", text, script)
     r = culprit("audit", "--tuned", "/nonexistent/x/y")
     ok(r.rc == 1 and not r.out and "/nonexistent/x/y" in r.err and len(r.err.splitlines()) == 1,
        "--tuned where nothing can be made is refused", r)

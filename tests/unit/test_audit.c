@@ -285,7 +285,7 @@ static const struct step steps[] = {
 	  {TASKS, "2 2 S " KTHREAD " 1 0 0 0-2 kthreadd\n"}},
 	 FINDING_WARN,
 	 "cpu 3",
-	 "rcu_nocbs=3",
+	 "rcu_nocbs=2-3",
 	 NULL},
 	{"rcu_nocb",
 	 {{CPU "nohz_full", "\n"}, {"proc/cmdline", "rcu_nocbs=all\n"}, {TASKS, "\n"}},
@@ -1124,6 +1124,58 @@ static void test_numbers(void **state)
 	facts_free(&f);
 }
 
+/* Lists that differ the kernel takes one of: so both name the targets and all that are isolated
+ * already, in place of what the command line has. */
+static void test_lists(void **state)
+{
+	static const struct {
+		const char *cmdline, *isolated, *nohz_full, *fix, *replaced;
+	} rows[] = {
+		{"quiet\n", "\n", "\n", "nohz_full=7", NULL},
+		{"quiet nohz_full=2-5\n", "\n", "2-5\n", "nohz_full=2-5,7", "nohz_full=2-5"},
+		{"isolcpus=managed_irq,domain,2-5 nohz_full=2-5\n", "2-5\n", "2-5\n",
+		 "isolcpus=managed_irq,domain,2-5,7 nohz_full=2-5,7",
+		 "isolcpus=managed_irq,domain,2-5 nohz_full=2-5"},
+		{"isolcpus=nohz,domain,2-5,7 x\n", "2-5,7\n", "\n", "nohz_full=2-5,7", NULL},
+		{"isolcpus=nohz,domain,2-5\n", "2-5\n", "\n",
+		 "isolcpus=managed_irq,domain,nohz,2-5,7 nohz_full=2-5,7",
+		 "isolcpus=nohz,domain,2-5"},
+		/* lists that the kernel has refused: the second, and one with a CPU that is none */
+		{"isolcpus=2-3 nohz_full=5\n", "2-3\n", "\n",
+		 "isolcpus=managed_irq,domain,2-3,5,7 nohz_full=2-3,5,7",
+		 "isolcpus=2-3 nohz_full=5"},
+		{"isolcpus=5,99\n", "\n", "\n", "isolcpus=managed_irq,domain,5,7 nohz_full=5,7",
+		 "isolcpus=5,99"},
+		/* in a form that is not read here: what is in force counts */
+		{"nohz_full=4-N\n", "\n", "4-6\n", "nohz_full=4-7", "nohz_full=4-N"},
+		{"quiet nohz_full=0-6\n", "\n", "0-6\n",
+		 "with those that are isolated already no CPU would be left to housekeeping: "
+		 "isolate fewer",
+		 NULL},
+	};
+	const struct finding *x;
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	good(&f);
+	put(&f, CPU "online", "0-7\n");
+	put(&f, CPU "possible", "0-7\n");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		put(&f, "proc/cmdline", rows[i].cmdline);
+		put(&f, CPU "isolated", rows[i].isolated);
+		put(&f, CPU "nohz_full", rows[i].nohz_full);
+		out = check(&f, 7);
+		x = find(&out, "nohz_full");
+		assert_string_equal(x->fix, rows[i].fix);
+		assert_int_equal(!x->replaced, !rows[i].replaced);
+		if (x->replaced)
+			assert_string_equal(x->replaced, rows[i].replaced);
+		findings_free(&out);
+	}
+	facts_free(&f);
+}
+
 /* Slices that lose the CPU would take it from a workload in them: no command does that unasked. On
  * cgroup v1 it is not even said. */
 static void test_slices(void **state)
@@ -1197,6 +1249,7 @@ int main(void)
 		cmocka_unit_test(test_targets),        cmocka_unit_test(test_many),
 		cmocka_unit_test(test_many_irqs),      cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_alike),          cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,36 @@ static void test_boot(void **state)
 	findings_free(&f);
 }
 
+static void replaced(const char *line, const char *parameters, const char *expected)
+{
+	struct facts f = {0};
+	char *words;
+
+	assert_int_equal(facts_add(&f, "proc/cmdline", 0, line, strlen(line)), 0);
+	words = boot_replaced(&f, parameters);
+	if (!expected)
+		assert_null(words);
+	else
+		assert_string_equal(words, expected);
+	free(words);
+	facts_free(&f);
+}
+
+static void test_replaced(void **state)
+{
+	(void)state;
+	replaced("quiet nohz_full=2\n", "nohz_full=2-3", "nohz_full=2");
+	replaced("quiet nohz_full=2\n", "isolcpus=2-3 nohz_full=2-3", "nohz_full=2");
+	replaced("nohz_full=2 isolcpus=2 quiet nohz_full=4", "nohz_full=2-3 isolcpus=2-3",
+		 "nohz_full=2 isolcpus=2 nohz_full=4");
+	replaced("nohz_full=2-3 nohz_full_x=1 nohz=2\n", "nohz_full=2-3", NULL);
+	replaced("nohz_full=2-34\n", "nohz_full=2-3", "nohz_full=2-34");
+	replaced("nohz_full=2-3\n", "nohz_full=2-34 nosmt", "nohz_full=2-3");
+	replaced("nosmt=force\n", "nohz_full=2-34 nosmt", "nosmt=force");
+	replaced("quiet -- nohz_full=2\n", "nohz_full=2-3", NULL);
+	replaced("\n", "nohz_full=2-3", NULL);
+}
+
 static void test_explains(void **state)
 {
 	struct source tick = {.kind = SOURCE_VECTOR, .id = 236, .cause = "T01"};
@@ -148,9 +178,8 @@ static void test_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_boot),
-		cmocka_unit_test(test_explains),
+		cmocka_unit_test(test_order),    cmocka_unit_test(test_boot),
+		cmocka_unit_test(test_replaced), cmocka_unit_test(test_explains),
 		cmocka_unit_test(test_list),
 	};
 

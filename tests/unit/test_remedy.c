@@ -51,6 +51,8 @@ static const struct machine machines[] = {
 	{"the boot CPU", "0", "1-3", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS, false},
 	{"siblings, real time", "2-3", "0-1", "0-3", KCONFIG_FULL "CONFIG_PREEMPT_RT=y\n", "2-3",
 	 "2-3", "", "x86_64", TASKS, true},
+	{"another is isolated", "3", "0-1", "0-3", KCONFIG_FULL, "2", "2", "", "x86_64", TASKS,
+	 false},
 	{"no NO_HZ_FULL, all CPUs", "0-3", "", "0-3", KCONFIG_NONE, "", NULL, "", "x86_64", TASKS,
 	 true},
 };
@@ -104,7 +106,8 @@ static void begin(const struct machine *m)
 		fact("sys/fs/cgroup/cpuset.cpus.isolated", m->cpus);
 	fact("run/kconfig", m->kconfig);
 	fact("run/tasks/0000", m->tasks);
-	fact("proc/cmdline", "quiet\n");
+	fact("proc/cmdline",
+	     strcmp(m->name, "another is isolated") ? "quiet\n" : "isolcpus=2 nohz_full=2\n");
 	fact("proc/irq/36/smp_affinity_list", "0-3\n");
 	fact("proc/irq/36/effective_affinity_list", m->cpus);
 	fact("sys/kernel/irq/36/actions", "ahci\n");
@@ -256,7 +259,7 @@ static void check_commands(const struct machine *m, const char *who, const char 
 
 static void check_isolation(const struct machine *m, const char *who, const char *text)
 {
-	bool boots = !strncmp(text, "boot with ", 10) || strstr(text, "to the command line");
+	bool boots = !strncmp(text, "boot with ", 10) || strstr(text, " the command line");
 	bool nohz = strstr(text, "nohz_full="), isolcpus = strstr(text, "isolcpus=");
 	bool lacks = m->kconfig && !strcmp(m->kconfig, KCONFIG_NONE);
 	struct cpus left = v.host.online;
@@ -274,6 +277,10 @@ static void check_isolation(const struct machine *m, const char *who, const char
 		refuse(m, who, text, "isolcpus cannot be had here");
 	if (strstr(text, "rcu_nocbs=") && lacks)
 		refuse(m, who, text, "rcu_nocbs cannot be had here");
+	if (!strcmp(m->name, "another is isolated") && (nohz || isolcpus) && !strstr(text, "2-3"))
+		refuse(m, who, text, "takes the isolation from another CPU");
+	if (!strcmp(m->name, "another is isolated") && nohz != isolcpus)
+		refuse(m, who, text, "the kernel drops one of two lists");
 	if (!strcmp(m->name, "isolated") &&
 	    (nohz || (isolcpus && !strstr(who, "[I02]") && !strstr(who, "irq"))))
 		refuse(m, who, text, "it is so already");
@@ -353,7 +360,7 @@ static void check_verdict(const struct machine *m)
 	const struct sources *t = &v.cpu[0].sources;
 	const char *advice = t->count ? t->row[0]->advice : NULL;
 
-	if (!advice)
+	if (!advice || strstr(advice, " in place of "))
 		return;
 	advice += strncmp(advice, "boot with ", 10) ||
 				  !strstr(v.cpu[0].verdict, "to the command line")

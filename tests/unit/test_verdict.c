@@ -111,8 +111,10 @@ static void test_not_in_the_book(void **state)
 
 static void test_tick(void **state)
 {
+	struct source *tick =
+		add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2500, 16400);
+
 	(void)state;
-	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2500, 16400);
 	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 10, 3100);
 	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full; boot with nohz_full=3");
 	machine();
@@ -120,6 +122,13 @@ static void test_tick(void **state)
 	fact("sys/devices/system/cpu/nohz_full", "\n");
 	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full; add nohz_full=3 to the "
 	       "command line");
+	fact("proc/cmdline", "quiet isolcpus=2-3 nohz_full=2\n");
+	fact("sys/devices/system/cpu/nohz_full", "2\n");
+	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full; replace nohz_full=2 by "
+	       "nohz_full=2-3 on the command line");
+	assert_string_equal(tick->advice, "boot with nohz_full=2-3 in place of nohz_full=2");
+	fact("proc/cmdline", "quiet\n");
+	fact("sys/devices/system/cpu/nohz_full", "\n");
 	fact("run/kconfig", "# CONFIG_NO_HZ_FULL is not set\nCONFIG_HZ=250\n");
 	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full, and this kernel cannot be; "
 	       "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=3");
