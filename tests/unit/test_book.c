@@ -197,7 +197,7 @@ static void test_the_most_specific_row_wins(void **state)
 	assert_cause(cause_match("comm", "kworker/3:1H"), "K07", "kworker/3:1H");
 	assert_cause(cause_match("comm", "kworker/R-ext4"), "K09", "kworker/R-ext4");
 	/* exact before glob */
-	assert_cause(cause_match("timer", "dev_watchdog"), "T27", "dev_watchdog");
+	assert_cause(cause_match("timer", "clocksource_watchdog"), "T13", "clocksource_watchdog");
 	assert_cause(cause_match("timer", "e1000_watchdog"), "K13", "e1000_watchdog");
 	/* rows that an arm64 CPU has for itself are none of the devices' */
 	assert_cause(cause_match("irq", "eth0-TxRx-0"), "I01", "eth0-TxRx-0");
