@@ -265,12 +265,7 @@ int cmd_run(int argc, char **argv)
 	}
 	style_prepare(&o.styled, &o.measure);
 	host_read(&v->host);
-	o.output.metrics = textfile_wanted(&o.textfile);
-	if (textfile_check(&o.textfile)) {
-		code = EXIT_ERROR;
-	} else if (textfile_wanted(&o.textfile) && o.output.metrics_per == PER_GROUP) {
-		complain("--metrics-per group is for a report at its end: which CPUs are alike "
-			 "changes while a run goes on; use host or cpu with --textfile");
+	if (textfile_check(&o.textfile, &o.output)) {
 		code = EXIT_ERROR;
 	} else if (o.styled.json.path && o.styled.style != STYLE_OSLAT) {
 		complain("--style-json is of --style oslat alone: leave it out, or give -f json "

@@ -151,12 +151,17 @@ bool textfile_wanted(const struct textfile_options *o)
 	return o->path || o->listen;
 }
 
-int textfile_check(const struct textfile_options *o)
+int textfile_check(const struct textfile_options *o, struct output *output)
 {
-	return o->interval_ns && !textfile_wanted(o)
-		       ? complain("--textfile-interval belongs to --textfile and --listen: give "
-				  "--textfile FILE or --listen ADDRESS:PORT")
-		       : 0;
+	output->metrics = textfile_wanted(o);
+	if (o->interval_ns && !output->metrics)
+		return complain("--textfile-interval belongs to --textfile and --listen: give "
+				"--textfile FILE or --listen ADDRESS:PORT");
+	if (output->metrics && output->metrics_per == PER_GROUP)
+		return complain("--metrics-per group is for a report at its end: which CPUs are "
+				"alike changes while a run goes on; use host or cpu with "
+				"--textfile");
+	return 0;
 }
 
 static int try_file(const struct textfile *t)

@@ -2,7 +2,7 @@
 /* --textfile: the metrics of a run in a file that is always whole, while the run goes on; --listen:
  * the same text over HTTP.
  *
-Each text goes to a new file, which then replaces FILE. A thread of its own does that, so that a
+ * Each text goes to a new file, which then replaces FILE. A thread of its own does that, so that a
  * slow disk does not keep this process from reading its measurements. A failure to write is
  * reported once, and the next text is tried again.
  */
@@ -11,6 +11,7 @@ Each text goes to a new file, which then replaces FILE. A thread of its own does
 
 #include <stdbool.h>
 #include "base/opt.h"
+#include "cmd/output.h"
 #include "model/view.h"
 
 struct textfile_options {
@@ -23,7 +24,9 @@ uint64_t textfile_every(const struct textfile_options *o); /* ns between two tex
 
 struct textfile;
 
-int textfile_check(const struct textfile_options *o);   /* 0, or -1 with the reason said */
+/* Lets the command's options of metrics be given: the file and the listener have some. 0, or -1
+ * with the reason said. */
+int textfile_check(const struct textfile_options *o, struct output *output);
 bool textfile_wanted(const struct textfile_options *o); /* one of them */
 
 /* Tests whether it can make a file there, and listens. host: all CPUs together. label: as

@@ -21,6 +21,7 @@
 #include "collect/watch.h"
 #include "model/place.h"
 #include "model/watch.h"
+#include "render/openmetrics.h"
 
 struct options {
 	struct workload_command command;
@@ -293,8 +294,8 @@ static int run(struct options *o, struct view *v)
 
 	wo.threads.sums = o->sums ? SUMS_ALONE : SUMS_NONE;
 	if (textfile_wanted(&o->textfile) &&
-	    !(state.textfile = textfile_open(&o->textfile, false, output_label(&o->command.output),
-					     &c->measure.housekeeping)))
+	    !(state.textfile = textfile_open(&o->textfile, c->output.metrics_per == PER_HOST,
+					     output_label(&c->output), &c->measure.housekeeping)))
 		return EXIT_ERROR;
 	code = send_to(o, &state, &live) ? EXIT_ERROR : live_run(&live);
 	if (state.sender && sender_finish(state.sender))
@@ -319,7 +320,8 @@ int cmd_watch(int argc, char **argv)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
 	host_read(&v->host);
-	if (textfile_check(&o.textfile) || check(&o, &v->host) || output_open(&o.command.output))
+	if (textfile_check(&o.textfile, &o.command.output) || check(&o, &v->host) ||
+	    output_open(&o.command.output))
 		code = EXIT_ERROR;
 	else
 		code = output_close(&o.command.output, run(&o, v));

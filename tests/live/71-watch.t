@@ -73,7 +73,7 @@ with program("spin") as p:
     os.mkdir(kept)
     with lib.opened("watch", "--tid", str(p.tids[1]), "-q", "-f", "json", "-d", "1h", "--last",
                     "10s", "--when", "late", "--when", "end", "-r", kept, "--textfile", prom,
-                    "--textfile-interval", "100ms") as run:
+                    "--textfile-interval", "100ms", "--metrics-label", "unit") as run:
         have_run(p)
     r = run.result
     files = os.listdir(kept)
@@ -92,6 +92,8 @@ with program("spin") as p:
         ok(re.search(rf'^culprit_hiccups_total{{thread="[^"]*\[{c["thread"]["pid"]}\]"}} '
                      rf'{c["hiccups"]["count"]}$', metrics, re.M),
            "--textfile has its hiccups", metrics[:2000])
+    ok(re.search(r'^culprit_lost_seconds_total\{.*,unit="', metrics, re.M), "and --metrics-label",
+       metrics[:2000])
     is_(tids(whole), {p.tids[1]}, "-t: that thread only")
     ok(not poked(whole, log), "poke is not named when it is not there", poked(whole, log))
 
