@@ -17,6 +17,7 @@
 #include "cmd/flight_file.h"
 #include "cmd/limits.h"
 #include "recording/blackbox.h"
+#include "recording/create.h"
 
 #define BYTES_MAX (64ULL << 20)
 #define KEEP_DIR  100
@@ -35,6 +36,7 @@ struct flight {
 	struct view *view;
 	uint64_t slice_ns;     /* when the next slice is due */
 	bool pending, writing; /* pending: the time behind a trigger is not over */
+	bool ends;             /* no other file follows */
 	struct trigger_hit hit;
 	uint64_t due_ns;
 	char label[sizeof(((struct run *)0)->label)];
@@ -42,7 +44,7 @@ struct flight {
 	char said[LIMITS_HIT]; /* the trigger of the file that is being written */
 	char writes[PATH_MAX];
 	uint64_t kept_at[RATE_MAX]; /* CLOCK_MONOTONIC, of the newest files */
-	uint64_t began;             /* number of files */
+	uint64_t began;             /* number of files; those that failed leave their place */
 	uint64_t kept, joined, too_late, too_many, too_often, failed; /* triggers: what became */
 };
 
@@ -75,8 +77,8 @@ static void keep(struct flight *f, const struct trigger_hit *hit, uint64_t now)
 		f->too_late++;
 		return;
 	}
-	if (f->began >= keep_most(f) || too_often(f, now)) {
-		if (f->began >= keep_most(f))
+	if (f->began - f->failed >= keep_most(f) || too_often(f, now)) {
+		if (f->began - f->failed >= keep_most(f))
 			f->too_many++;
 		else
 			f->too_often++;
@@ -138,6 +140,8 @@ static void look_at_file(struct flight *f)
 	f->writing = false;
 	if (state == BLACKBOX_FAILED) {
 		f->failed++;
+		if (!f->ends) /* otherwise pieces fill a full disk; the last one may be read */
+			create_remove(f->writes);
 		return;
 	}
 	f->kept++;
@@ -344,6 +348,7 @@ int flight_end(struct flight *f)
 	if (triggers_pull(&f->when, TRIGGER_END, now, &hit))
 		pull(f, &hit);
 	await_file(f);
+	f->ends = true;
 	if (f->pending && !f->writing)
 		write_file(f, now);
 	else if (f->pending)

@@ -324,6 +324,29 @@ ok(run.result.rc == 0 and len(kept(folder)) == 1 and "sooner than --rate" in run
    run.result, kept(folder))
 is_a_part(kept(folder)[0], "SIGUSR1", 100_000_000)
 
+# A disk that is full for a while: what cannot be written uses up no place of --keep.
+if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small]).returncode == 0:
+    with contextlib.suppress(OSError), open(os.path.join(small, "full"), "wb", 0) as f:
+        while True:
+            f.write(bytes(4096))
+    with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "100ms", "--after",
+                    "1ms", "--when", "SIGUSR1", "--keep", "1", small) as run:
+        run.proc.send_signal(signal.SIGUSR1)
+        failed = run.proc.stderr.readline()
+        lib.await_gone(lambda: len(kept(small)) > 1)
+        left = kept(small)
+        os.unlink(os.path.join(small, "full"))
+        run.proc.send_signal(signal.SIGUSR1)
+        lib.await_gone(lambda: not kept(small))
+    ok("No space left" in failed and left == [os.path.join(small, "full")],
+       "a full disk: it says so, and leaves nothing there", failed, left)
+    ok(run.result.rc == 1 and len(kept(small)) == 1 and "1 could not be written" in run.result.err,
+       "and when there is room the next one is kept", run.result, kept(small))
+    is_a_part(kept(small)[0], "SIGUSR1", 0)
+    subprocess.run(["umount", small], check=True)
+else:
+    lib.skip("a disk that is full for a while", "no tmpfs can be mounted here")
+
 # Nobody reads what it prints: the pipe is full from the begin.
 folder, ready = at("unread"), at("unread.ready")
 os.mkdir(folder)
