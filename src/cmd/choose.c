@@ -88,9 +88,12 @@ int measure_choose(const struct measure *m, const struct host *host, unsigned *c
 		cpus_and(&from, &host->online);
 		/* The kernel does not allow the isolated ones to who did not ask for them. */
 		cpus_allowed(&allowed);
+		cpus_sub(&from, &m->housekeeping);
+		cpus_sub(&allowed, &m->housekeeping);
 		if (cpus_count(&from) < need)
 			cpus_or(&from, &allowed);
-		if (cpus_count(&from) > need && cpus_empty(&host->isolated))
+		if (cpus_count(&from) > need && cpus_empty(&host->isolated) &&
+		    cpus_empty(&m->housekeeping))
 			cpus_del(&from, cpus_next(&from, 0));
 	}
 	for (int next = cpus_next(&from, 0); next >= 0 && n < want;
@@ -98,8 +101,9 @@ int measure_choose(const struct measure *m, const struct host *host, unsigned *c
 		cpu[n++] = next;
 	return n >= need ? (int)n
 			 : complain("this needs %u CPUs, but only %u can be used: give more with "
-				    "-c",
-				    need, n);
+				    "-c%s",
+				    need, n,
+				    cpus_empty(&m->housekeeping) ? "" : ", or fewer with -H");
 }
 
 /* ---- where culprit runs ---- */

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree as xml_tree
 
-from lib import CULPRIT, HANG_S, ROOT, culprit, done, is_, ok
+from lib import CULPRIT, HANG_S, ROOT, culprit, done, is_, ok, skip
 
 place = tempfile.mkdtemp()
 subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=True,
@@ -111,6 +111,21 @@ for what, says, *args in (
          "--stacks"),
         ("pingpong --pin with -c", "leave out --cpus", "pingpong", "--pin", "0,1", "-c", "0")):
     refused(f"{what} is refused", *args, says=says)
+
+# ---- who chooses the CPUs leaves those of -H ----
+ONLINE = open("/sys/devices/system/cpu/online", encoding="utf-8").read().strip()
+low, *more = sorted(os.sched_getaffinity(0))
+for command in "pingpong", "queue":
+    refused(f"{command} -H: what is left is not enough", command, "--no-trace", "-H", ONLINE,
+            says="needs 2 CPUs, but only 0 can be used: give more with -c, or fewer with -H")
+refused("selftest -H", "selftest", "-H", ONLINE, says="needs 1 CPUs, but only 0")
+if len(more) > 1:
+    r = culprit("pingpong", "--no-trace", "--no-audit", "-q", "-n", "10", "-f", "json", "-H",
+                str(more[0]))
+    ok(r.rc == 0 and more[0] not in [c["cpu"] for c in json.loads(r.out)["cpus"]],
+       "pingpong -H leaves it out", r)
+else:
+    skip("pingpong -H leaves it out", "needs three CPUs")
 
 # ---- triggers and what they do ----
 for what, says, *args in (
