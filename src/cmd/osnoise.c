@@ -65,7 +65,8 @@ static const struct opt osnoise_opts[] = {
 	 "read saved output: the text of tracefs's trace or of trace-cmd report, a trace.dat, or "
 	 "what rtla printed; - is standard input",
 	 FIELD(input), opt_set_string,
-	 .excludes = "cpus,duration,threshold,priority,housekeeping,clock,alternate",
+	 .excludes = "cpus,duration,threshold,priority,housekeeping,clock,alternate,begin,"
+		     "ready-file",
 	 .why = "reads and does not measure"},
 	{0, "from", "FILE", .alias = "input"},
 	{0, "alternate", NULL,

@@ -116,15 +116,15 @@ static const struct opt pingpong_opts[] = {
 	 .preset = "wide"},
 	{0, "style", "TOOL", "print the times as another tool does", FIELD(style), opt_set_choice,
 	 .choices = OPT_CHOICES(pingpong_styles), .preset = "culprit",
-	 .excludes = "format,stacks,chart,times,matrix", .why = "prints in a form of its own"},
-	/* osjitter's pingpong --json */
-	{0, "style-raw", NULL, NULL, FIELD(style_raw), .needs = "style",
+	 .excludes = "format,stacks,chart,percentiles,all,times,matrix", .why = "has its own form"},
+	{0, "style-raw", NULL, NULL, FIELD(style_raw), .needs = "style", /* osjitter's --json */
 	 .why = "is the tool's other form"},
 	{0, "matrix", NULL,
 	 "measure all pairs of CPUs (of -c, or of all) one after another, and print a table of the "
 	 "medians; nothing is traced",
 	 FIELD(matrix),
-	 .excludes = "pin,threads,record,times,stacks,chart,percentiles,threshold,max-hiccup,label",
+	 .excludes = "pin,threads,record,times,stacks,chart,percentiles,all,threshold,max-hiccup,"
+		     "stop-on,label,command-lines,user-stacks",
 	 .why = "keeps only the medians of all pairs"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
 	OPT_SCHEMA(schema_pingpong),

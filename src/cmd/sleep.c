@@ -145,7 +145,9 @@ static const struct opt sleep_opts[] = {
 	{0, "load-here", NULL, "run the load on the measured CPUs", FIELD(load_here),
 	 .needs = "load", .why = "says where the load runs"},
 	{0, "style", "TOOL", "print the latencies as another tool does", FIELD(style),
-	 opt_set_choice, .choices = OPT_CHOICES(sleep_styles), .preset = "culprit"},
+	 opt_set_choice, .choices = OPT_CHOICES(sleep_styles), .preset = "culprit",
+	 .excludes = "format,stacks,chart,percentiles,all,load",
+	 .why = "prints in a form of its own"},
 	{0, "histogram", "US",
 	 "with --style cyclictest: print how many latencies were of each microsecond below US, as "
 	 "its -h does",
@@ -257,11 +259,6 @@ int cmd_sleep(int argc, char **argv)
 	code = opt_parse(&sleep_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
-	if (o.style && (o.command.output.format || is_loaded(&o.load))) {
-		complain("--style cyclictest shows the latencies of one window alone: leave out %s",
-			 is_loaded(&o.load) ? "--load" : "-f");
-		return EXIT_ERROR;
-	}
 	if (!o.style && (o.histogram || o.nanoseconds || o.json.path)) {
 		complain("--%s belongs to --style cyclictest: give both, or %s",
 			 o.histogram     ? "histogram"

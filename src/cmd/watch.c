@@ -126,6 +126,7 @@ static int check_sums(const struct options *o)
 		{"--faults or --syscalls", o->threads.faults || o->threads.syscalls},
 		{"--record", o->command.record},
 		{"--last", o->last.last_ns},
+		{"--stacks", o->command.output.stacks},
 		{"--max-hiccup", o->command.limits.max_hiccup_ns},
 		{"--stop-on", o->command.limits.stop_on.count},
 		{"--metrics-label", o->command.output.label},

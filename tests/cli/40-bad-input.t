@@ -198,6 +198,7 @@ else:
                        ("--syscalls", "--syscalls"), ("-r /nonexistent/x", "--record"),
                        ("--max-hiccup 1ms", "--max-hiccup"), ("--stop-on hiccup>1ms", "--stop-on"),
                        ("--last 1s", "--last"), ("-f csv", "(-f)"), ("-f html", "(-f)"),
+                       ("--stacks", "--stacks"),
                        ("--metrics-label unit --textfile x", "--metrics-label")):
         refused(f"watch: --sums {args}", "watch", "-c", "0", "--sums", *args.split(), says=want)
     for what, want, unshare in (("a shifted clock", "time namespace",

@@ -109,6 +109,17 @@ for what, says, *args in (
          "--style-json", "x", "-o", "y"),
         ("pingpong --matrix with --stacks", "leave out --stacks", "pingpong", "--matrix",
          "--stacks"),
+        *((f"pingpong --matrix with {args[0]}", f"leave out {args[0]} ", "pingpong", "--matrix",
+           *args) for args in (("--stop-on", "hiccup>1us"), ("--user-stacks",), ("--all",),
+                               ("--command-lines",))),
+        *((f"{command} --style with {args[0]}", f"leave out {args[0]} ", command, "--style", tool,
+           *args) for command, tool in (("sleep", "cyclictest"), ("pingpong", "pingpong"))
+          for args in (("--format", "json"), ("--stacks",), ("--chart",), ("--all",),
+                       ("--percentiles", "wide"))),
+        ("sleep --style with --load", "leave out --load", "sleep", "--style", "cyclictest",
+         "--load", "cpu"),
+        *((f"osnoise --input with {args[0]}", f"leave out {args[0]} ", "osnoise", "--input", TRACE,
+           *args) for args in (("--begin", "/10s"), ("--ready-file", "x"))),
         ("pingpong --pin with -c", "leave out --cpus", "pingpong", "--pin", "0,1", "-c", "0")):
     refused(f"{what} is refused", *args, says=says)
 
