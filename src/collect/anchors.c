@@ -4,6 +4,7 @@
 #include "collect/target.h"
 
 #define NEW_COUNTER_NS ((int64_t)NSEC_PER_MSEC) /* more than two clocks drift apart */
+#define RATE_ERROR     1e-7
 
 void split_cursors(cursors_t cursors, uint32_t *level)
 {
@@ -34,14 +35,16 @@ void new_anchor(struct target *t, uint64_t tick, uint64_t ns)
 }
 
 /* Takes a hiccup's anchor as this CPU's, if its two clocks were read as close together as they can
- * be. Otherwise something came between the readings, and the last good anchor with the rate is more
- * exact; until there is a good one each is nearer than the one before. The longer two anchors lie
- * apart the better the rate: to 1e-8 within seconds. */
+ * be. Otherwise something came between the readings, or the CPU was slower then, and the last good
+ * anchor with the rate is more exact, unless it is old; until there is a good one each is nearer
+ * than the one before. The longer two anchors lie apart the better the rate: to 1e-8 within
+ * seconds, but the kernel corrects its clock. */
 static void take_anchor(struct target *t, const struct shm_hiccup *l)
 {
 	bool good = l->anchor_width <= anchor_limit(t->shm, 4);
+	int64_t age = l->anchor_tick - t->anchor_tick;
 
-	if (!good && t->base_good)
+	if (!good && t->base_good && (double)l->anchor_width > age * RATE_ERROR)
 		return;
 	t->anchor_tick = l->anchor_tick;
 	t->anchor_ns = l->anchor_ns;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ANCHOR_TRIES  64
+#define BUSY_TURNS    8          /* in a row that took longer than accepted: the CPU is slower */
 #define LOOPS_AT_ONCE (1U << 30) /* loops until the 32-bit counters are stored */
 #define CLASS(n)      (1U << (LOOP_CLASS_FIRST + (n)))
 
@@ -25,10 +26,14 @@ uint64_t read_anchor(struct sampler_shm *l, bool counter, uint64_t *tick, uint64
 		}
 		if (best < l->anchor_min)
 			l->anchor_min = best;
-		if ((i || l->anchor_known) && best <= anchor_limit(l, 2))
-			break;
+		if ((i || l->anchor_known) && best <= anchor_limit(l, 2)) {
+			l->anchor_known = true;
+			return best;
+		}
 	}
-	l->anchor_known = true;
+	/* Nothing comes between so many pairs: the CPU, or the clock, is slower than it was. A
+	 * closer pair than this puts it right again. */
+	l->anchor_min = best;
 	return best;
 }
 
@@ -113,13 +118,17 @@ static bool note_gap(struct spin *s, uint64_t after)
 }
 
 /* True when noting a gap took no longer than accepted, and no record came: nothing came in between.
- */
-static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_records)
+ * Otherwise it is noted as a gap, and noting that takes as long again. On a CPU that has become
+ * slower this would have no end; what comes in between now and then has one. So *turns in a row may
+ * take too long. */
+static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_records,
+			unsigned *turns)
 {
 	struct sampler_shm *l = s->shm;
 	uint64_t *least = hiccup ? &l->busy_min : &l->short_busy_min;
 
-	if (ticks < *least)
+	*turns = no_records && ticks < s->busy_cap ? *turns + 1 : 0;
+	if (ticks < *least || *turns >= BUSY_TURNS)
 		*least = ticks;
 	if (hiccup)
 		note_busy(s, ticks, no_records);
@@ -149,6 +158,7 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before,
 		 now;
 	cursors_t cursors_after, fresh;
+	unsigned turns = 0;
 	bool hiccup;
 
 	for (;;) {
@@ -164,7 +174,7 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 		fresh = *s->cursors;
 		now = read_counter(s->counter);
 		/* none right before the reading of the clock either */
-		if (undisturbed(s, now - after, hiccup, *s->cursors == cursors_after))
+		if (undisturbed(s, now - after, hiccup, *s->cursors == cursors_after, &turns))
 			break;
 		after = now;
 		cursors = fresh;

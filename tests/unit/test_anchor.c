@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sampler's readings: two clocks at once, with counters of any speed, also of a machine that is
- * suspended meanwhile, and the sequences of all levels in one load, in either byte order. */
+ * suspended meanwhile or becomes slower, and the sequences of all levels in one load, in either
+ * byte order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -16,15 +18,34 @@
 
 #define ANCHORS 2000
 
-/* A clock that counts ticks of tick_ns; each reading of it takes step_ns. */
+/* A clock that counts ticks of tick_ns; each reading of it takes step_ns. Something takes 3 us when
+ * the CPU has run for steal_every_ns, and again each 50 ns, steal_times in all. */
 static uint64_t clock_is, step_ns = 1, tick_ns = 1, readings;
+static uint64_t steal_every_ns, steal_times, steals_at, steals;
+static void (*stolen)(void);
+
+static void pass(unsigned steps)
+{
+	clock_is += steps * step_ns;
+	if (!steal_every_ns || clock_is < steals_at)
+		return;
+	clock_is += 3000;
+	steals_at = clock_is + (++steals % steal_times ? 50 : steal_every_ns);
+	stolen();
+}
+
+int sched_getcpu(void)
+{
+	pass(10);
+	return 0;
+}
 
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	uint64_t ns;
 
 	(void)clock;
-	clock_is += step_ns;
+	pass(1);
 	readings++;
 	ns = clock_is / tick_ns;
 	*t = (struct timespec){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC};
@@ -56,6 +77,103 @@ static void test_slow_counters(void **state)
 			assert_true(readings <= 3 * (ANCHORS + ANCHORS / 10));
 		}
 	free(l);
+}
+
+/* A CPU whose clock goes down, and up again: the first anchor is dear, all others are three
+ * readings. */
+static void test_slower_anchors(void **state)
+{
+	const uint64_t step[] = {10, 25, 200, 10};
+	struct sampler_shm *l = calloc(1, sizeof(*l));
+
+	(void)state;
+	assert_non_null(l);
+	l->anchor_min = UINT64_MAX / 8;
+	tick_ns = 1;
+	for (size_t i = 0; i < sizeof(step) / sizeof(step[0]); i++) {
+		uint64_t tick, ns;
+
+		step_ns = step[i];
+		readings = 0;
+		for (int k = 0; k < ANCHORS; k++)
+			read_anchor(l, false, &tick, &ns);
+		assert_true(readings <= 3 * (ANCHORS + ANCHORS / 10));
+		assert_int_equal(l->anchor_min, 2 * step_ns);
+	}
+	free(l);
+}
+
+#define STEALS 500
+
+static struct sampler_shm *spinning;
+static uint64_t slow_step_ns;
+
+/* A third of them at full speed, a third at the lower one, then at full speed again. */
+static void speed(void)
+{
+	step_ns = steals / STEALS == 1 ? slow_step_ns : 4;
+	if (steals < 3 * STEALS)
+		return;
+	atomic_store(&spinning->stop, 1);
+	atomic_store(&spinning->limit, 0);
+}
+
+/* Spins while something steals; all of it is in gaps, hiccups or short ones as the threshold says,
+ * and bookkeeping has none: it takes 14 steps. Returns how many gaps there were. */
+static uint64_t spin_slower(uint64_t slow_ns, uint64_t times, uint64_t threshold)
+{
+	struct sampler_shm *l = calloc(1, sizeof(*l));
+	struct spin s = {
+		.shm = l, .cursors = &no_cursors, .busy_cap = 5000, .deadline = UINT64_MAX};
+	uint64_t gaps;
+
+	assert_non_null(l);
+	l->anchor_min = 8; /* as learned */
+	l->anchor_known = true;
+	l->busy_min = l->short_busy_min = 56;
+	l->busy_max = 400;
+	l->threshold = threshold;
+	l->short_from = 200;
+	atomic_store(&l->limit, 200);
+	spinning = l;
+	slow_step_ns = slow_ns;
+	tick_ns = 1;
+	step_ns = 4;
+	steals = 0;
+	steal_every_ns = 20000;
+	steal_times = times;
+	steals_at = clock_is + steal_every_ns;
+	stolen = speed;
+	spin_window(&s);
+	steal_every_ns = 0;
+	gaps = atomic_load(&l->head) + l->short_count;
+	assert_true(l->busy_ticks <= gaps * 14 * slow_ns);
+	assert_true(threshold > 3000 ? !atomic_load(&l->head) : !l->short_count);
+	free(l);
+	return gaps;
+}
+
+/* A CPU that becomes slower, up to fifteen times: noting a gap takes longer then, and is no endless
+ * row of gaps. */
+static void test_slower(void **state)
+{
+	const uint64_t slow_ns[] = {4, 8, 10, 24, 60};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(slow_ns) / sizeof(slow_ns[0]); i++) {
+		assert_in_range(spin_slower(slow_ns[i], 1, 200), 3 * STEALS, 3 * STEALS + 10);
+		assert_in_range(spin_slower(slow_ns[i], 1, 1 << 20), 3 * STEALS, 3 * STEALS + 10);
+	}
+}
+
+/* Steals in a row, also while a gap is noted, are a gap each. The window may end with one. */
+static void test_often(void **state)
+{
+	(void)state;
+	for (uint64_t times = 1; times <= 8; times++) {
+		assert_in_range(spin_slower(4, times, 200), 3 * STEALS - 1, 3 * STEALS);
+		assert_in_range(spin_slower(4, times, 1 << 20), 3 * STEALS - 1, 3 * STEALS);
+	}
 }
 
 /* A machine that stores the lowest byte first, and one that stores it last. */
@@ -188,12 +306,40 @@ static void test_not_suspended(void **state)
 	free(shm);
 }
 
+/* The last good anchor is old, and the clock was corrected by a millionth since: one that is not
+ * as good is nearer. Where it is not old that one could be worse. */
+static void test_old_anchor(void **state)
+{
+	struct sampler_shm *shm = calloc(1, sizeof(*shm));
+	struct target t = {.shm = shm, .ns_per_tick = 1.0 / A_NS};
+	uint64_t at = 10 * NSEC_PER_SEC;
+	struct shm_hiccup l;
+
+	(void)state;
+	assert_non_null(shm);
+	shm->anchor_min = 40;
+	for (int k = 0; k < 50; k++, at += NSEC_PER_SEC)
+		expect(&t, gap(at, 0, 0), at, NSEC_PER_MSEC);
+	l = gap(at, 0, 0);
+	l.anchor_width = 400;
+	l.anchor_ns += 40;
+	expect(&t, l, at, NSEC_PER_MSEC);
+	at += 600 * NSEC_PER_SEC;
+	l = gap(at, 0, -(int64_t)(600 * NSEC_PER_SEC / 1000000 * A_NS));
+	l.before = l.after - NSEC_PER_MSEC * A_NS;
+	l.anchor_width = 400;
+	expect(&t, l, at, NSEC_PER_MSEC);
+	free(shm);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow_counters), cmocka_unit_test(test_byte_orders),
-		cmocka_unit_test(test_adjacent), cmocka_unit_test(test_suspended),
-		cmocka_unit_test(test_not_suspended)};
+		cmocka_unit_test(test_slow_counters), cmocka_unit_test(test_slower_anchors),
+		cmocka_unit_test(test_slower),        cmocka_unit_test(test_often),
+		cmocka_unit_test(test_byte_orders),   cmocka_unit_test(test_adjacent),
+		cmocka_unit_test(test_suspended),     cmocka_unit_test(test_not_suspended),
+		cmocka_unit_test(test_old_anchor)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
