@@ -358,7 +358,7 @@ ORDERED_SHARED := src/collect/ring src/model/sums tests/unit/order_shared tests/
 # The same hooks in programs, with which test_nmi.c breaks in everywhere.
 $(O)/order/tests/unit/nmi_probes.o $(O)/order/tests/unit/order_shared.o \
 $(O)/order/tests/unit/order_watch.o: \
-	ALL_CFLAGS += -Ivmlinux -Wno-unused-parameter \
+	ALL_CFLAGS += -Ivmlinux -Wno-unused-parameter -Wno-pointer-arith \
 	-Wno-unknown-attributes
 $(O)/tests/unit/test_nmi: $(O)/order/tests/unit/nmi_probes.o $(O)/src/collect/ring.o
 $(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check

@@ -291,14 +291,6 @@ static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32
 	put_narrow(c, level, kind, 0, watched ? watch_flags(c, level) : 0, id, arg, start, end);
 }
 
-/* The level that is running: marks go to the ring of the interval that they explain. */
-static __always_inline int level_now(const struct cpu_state *c, int otherwise)
-{
-	if (c->irq[0].start_ns)
-		return LEVEL_IRQ;
-	return c->softirq.start_ns ? LEVEL_SOFTIRQ : otherwise;
-}
-
 /* All records so far, dropped or not, of this level and of those that interrupt it. */
 static __always_inline __u32 inner_records(const struct cpu_state *c, int level)
 {

@@ -3,34 +3,29 @@
  * exit hook exists, because the next mark or the end of the interval ends it.
  */
 #include "trace.bpf.h"
+#include "context.bpf.h"
 #include "turns.bpf.h"
 
-/* False on a CPU that is no target. Each level by code of its own: where it is not known when this
- * is compiled, each field of it has to be looked up. */
-static __always_inline bool mark_plain(int otherwise, int what, __u64 function)
+/* `level` is known when this is compiled: each has code of its own. Otherwise each field of it
+ * would have to be looked up. */
+static __always_inline void mark_plain(struct cpu_state *c, int level, int what, __u64 function)
+{
+	mark(c, level, what, function, mark_time(c, level));
+}
+
+/* The timer tells what runs it. The open intervals do not: there are interrupts without a
+ * tracepoint (that of Hyper-V's timer), and one may come upon a softirq. */
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(hrtimer_expire_entry, struct hrtimer *timer)
 {
 	struct cpu_state *c = target();
 
 	if (!c)
-		return false;
-	switch (level_now(c, otherwise)) {
-	case LEVEL_IRQ:
-		mark(c, LEVEL_IRQ, what, function, mark_time(c, LEVEL_IRQ));
-		break;
-	case LEVEL_SOFTIRQ:
-		mark(c, LEVEL_SOFTIRQ, what, function, mark_time(c, LEVEL_SOFTIRQ));
-		break;
-	default:
-		mark(c, LEVEL_THREAD, what, function, mark_time(c, LEVEL_THREAD));
-	}
-	return true;
-}
-
-SEC("?tp_btf/hrtimer_expire_entry")
-int BPF_PROG(hrtimer_expire_entry, struct hrtimer *timer)
-{
-	if (!mark_plain(LEVEL_IRQ, MARK_HRTIMER, (__u64)timer->function))
 		put_call(timer);
+	else if (timer->is_soft)
+		mark_plain(c, LEVEL_SOFTIRQ, MARK_HRTIMER, (__u64)timer->function);
+	else
+		mark_plain(c, LEVEL_IRQ, MARK_HRTIMER, (__u64)timer->function);
 	return 0;
 }
 
@@ -38,9 +33,10 @@ int BPF_PROG(hrtimer_expire_entry, struct hrtimer *timer)
 SEC("?tp_btf/timer_expire_entry")
 int BPF_PROG(timer_expire_entry, struct timer_list *timer)
 {
+	struct cpu_state *c = target();
 	__u64 function = (__u64)timer->function;
 
-	if (!target())
+	if (!c)
 		return 0;
 	if (function && function == at_delayed_work_timer_fn) {
 		struct delayed_work *d =
@@ -48,23 +44,36 @@ int BPF_PROG(timer_expire_entry, struct timer_list *timer)
 
 		function = (__u64)BPF_CORE_READ(d, work.func);
 	}
-	mark_plain(LEVEL_SOFTIRQ, MARK_TIMER, function);
+	mark_plain(c, LEVEL_SOFTIRQ, MARK_TIMER, function);
 	return 0;
 }
 
 SEC("?tp_btf/tasklet_entry")
 int BPF_PROG(tasklet_entry, void *tasklet, void *function)
 {
-	mark_plain(LEVEL_SOFTIRQ, MARK_TASKLET, (__u64)function);
+	struct cpu_state *c = target();
+
+	if (c)
+		mark_plain(c, LEVEL_SOFTIRQ, MARK_TASKLET, (__u64)function);
 	return 0;
 }
 
-/* No tracepoint names what an irq_work runs. */
+/* No tracepoint names what an irq_work runs. Interrupts run it, maybe upon a softirq; on PREEMPT_RT
+ * threads do, or softirqs. */
 SEC("?fentry/irq_work_single")
 int BPF_PROG(irq_work_single, struct irq_work *work)
 {
-	mark_plain(LEVEL_THREAD, MARK_IRQ_WORK,
-		   (__u64)BPF_CORE_READ(work, func)); /* PREEMPT_RT: by a thread */
+	struct cpu_state *c = target();
+	__u64 function = (__u64)BPF_CORE_READ(work, func);
+
+	if (!c)
+		return 0;
+	if (c->irq[0].start_ns || context_now() == CONTEXT_IRQ)
+		mark_plain(c, LEVEL_IRQ, MARK_IRQ_WORK, function);
+	else if (c->softirq.start_ns)
+		mark_plain(c, LEVEL_SOFTIRQ, MARK_IRQ_WORK, function);
+	else
+		mark_plain(c, LEVEL_THREAD, MARK_IRQ_WORK, function);
 	return 0;
 }
 
@@ -76,7 +85,8 @@ int BPF_PROG(workqueue_execute_start, struct work_struct *work)
 
 	if (!c)
 		return 0;
-	level = level_now(c, LEVEL_THREAD); /* runs in a softirq: the bottom-half workqueues */
+	/* runs in a softirq: the bottom-half workqueues */
+	level = c->softirq.start_ns ? LEVEL_SOFTIRQ : LEVEL_THREAD;
 	mark_asked(c, level, MARK_WORK, (__u64)work->func, clock_at(c, level), work_key(work),
 		   true);
 	return 0;

@@ -125,6 +125,13 @@ static const struct drawing drawings[] = {
 		.want = "local_timer 100, TIMER 20 | edge 20 outside 260",
 	},
 	{
+		.what = "a function of an interrupt that was not seen is no softirq's",
+		.record = {MARK(100, LEVEL_SOFTIRQ, MARK_TIMER, 'a'),
+			   MARK(120, LEVEL_IRQ, MARK_HRTIMER, 'b'), VEC(140, 150, TIMER),
+			   SIR(100, 200, 1, 0), MARK(220, LEVEL_IRQ, MARK_HRTIMER, 'c')},
+		.want = "local_timer 10, TIMER>a 90 | edge 20 outside 280",
+	},
+	{
 		.what = "an outer handler's mark before a demultiplexed one's",
 		.record = {MARK(110, LEVEL_IRQ, MARK_IRQ_WORK, 'a'),
 			   MARK(125, LEVEL_IRQ, MARK_HRTIMER, 'b'), IRQ(120, 150, 1, 0),

@@ -2,7 +2,8 @@
 /* Interrupts that nothing masks (arm64: irqchip.gicv3_pseudo_nmi) come by the tracepoints of all
  * others, and may break into the programs there. The real programs run here, and such an interrupt
  * breaks in before each of their accesses to memory, one run for each: no record is missing, torn
- * or another's. Where the kernel did not tell the context, some would be. */
+ * or another's. Where the kernel did not tell the context, some would be. So does one that has no
+ * tracepoint, whose functions have: it breaks into softirqs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ struct taken {
 static struct {
 	bool on, inside; /* the programs run; the interrupt is being handled */
 	unsigned seen, at;
-	bool (*told)(void);
+	void (*comes)(void);
 } now;
 
 static char handler[3];
@@ -36,10 +37,7 @@ static void break_in(void)
 	if (!now.on || now.inside || now.seen++ != now.at)
 		return;
 	now.inside = true;
-	if (now.told())
-		nmi_pseudo(23, &handler[2]);
-	else
-		nmi_interrupt(23, &handler[2]);
+	now.comes();
 	now.inside = false;
 }
 
@@ -89,6 +87,13 @@ void *__tsan_memcpy(void *to, const void *from, size_t size)
 	return memcpy(to, from, size);
 }
 
+void *__tsan_memset(void *at, int value, size_t size);
+void *__tsan_memset(void *at, int value, size_t size)
+{
+	break_in();
+	return memset(at, value, size);
+}
+
 uint64_t __tsan_atomic64_exchange(volatile uint64_t *at, uint64_t value, int order);
 uint32_t __tsan_atomic32_exchange(volatile uint32_t *at, uint32_t value, int order);
 uint32_t __tsan_atomic32_fetch_add(volatile uint32_t *at, uint32_t value, int order);
@@ -116,14 +121,20 @@ uint32_t __tsan_atomic32_fetch_add(volatile uint32_t *at, uint32_t value, int or
 
 /* ---- runs ---- */
 
-static bool yes(void)
+static void pseudo(void)
 {
-	return true;
+	nmi_pseudo(23, &handler[2]);
 }
 
-static bool no(void)
+static void untold(void)
 {
-	return false;
+	nmi_interrupt(23, &handler[2]);
+}
+
+static void unseen(void)
+{
+	nmi_hrtimer(&handler[2], false);
+	nmi_irq_work(&handler[2]);
 }
 
 static void take(struct rings *rings, int level, struct taken *t)
@@ -139,7 +150,7 @@ static void take(struct rings *rings, int level, struct taken *t)
 }
 
 /* Two interrupts, each with a function, and two softirqs. */
-static void run(unsigned at, bool (*told)(void), struct taken of[LEVELS])
+static void run(unsigned at, void (*comes)(void), struct taken of[LEVELS])
 {
 	struct rings *rings;
 
@@ -149,12 +160,13 @@ static void run(unsigned at, bool (*told)(void), struct taken of[LEVELS])
 	nmi_clock = 1000;
 	now.seen = 0;
 	now.at = at;
-	now.told = told;
-	now.on = true;
+	now.comes = comes;
 	for (int i = 0; i < 2; i++) {
+		now.on = comes != unseen; /* masked there */
 		nmi_interrupt(40 + i, &handler[i]);
-		nmi_function(&handler[i]);
-		nmi_softirq(3);
+		nmi_hrtimer(&handler[i], false);
+		now.on = true;
+		nmi_softirq(3, &handler[i]);
 	}
 	now.on = false;
 	for (int level = 0; level < LEVELS; level++)
@@ -189,19 +201,34 @@ static bool is_right(const struct taken *got, const struct taken *quiet)
 	       nmi->record[0].start_ns < nmi->record[0].end_ns && !nmi_state.unpaired;
 }
 
-static unsigned wrong(bool (*told)(void), unsigned *places)
+/* True when the softirqs' records are all there, and the interrupts' two functions besides. */
+static bool is_apart(const struct taken *got, const struct taken *quiet)
+{
+	const struct taken *irq = &got[LEVEL_IRQ];
+	uint32_t first = quiet[LEVEL_IRQ].record[0].seq;
+	unsigned more = 0;
+
+	for (unsigned i = 0; i < irq->n; i++)
+		more += irq->record[i].arg == (uint64_t)&handler[2] &&
+			irq->record[i].seq == first + i;
+	return same(&got[LEVEL_SOFTIRQ], &quiet[LEVEL_SOFTIRQ]) && !got[LEVEL_THREAD].n &&
+	       irq->n == quiet[LEVEL_IRQ].n + 2 && more == 2;
+}
+
+static unsigned wrong(void (*comes)(void),
+		      bool (*right)(const struct taken *, const struct taken *), unsigned *places)
 {
 	static struct taken quiet[LEVELS], got[LEVELS];
 	unsigned n = 0;
 
-	run(UINT32_MAX, told, quiet);
+	run(UINT32_MAX, comes, quiet);
 	*places = now.seen;
 	assert_int_equal(quiet[LEVEL_IRQ].n, 4);
-	assert_int_equal(quiet[LEVEL_SOFTIRQ].n, 2);
+	assert_int_equal(quiet[LEVEL_SOFTIRQ].n, 6);
 	assert_int_equal(quiet[LEVEL_NMI].n, 0);
 	for (unsigned at = 0; at < *places; at++) {
-		run(at, told, got);
-		n += !is_right(got, quiet);
+		run(at, comes, got);
+		n += !right(got, quiet);
 	}
 	return n;
 }
@@ -211,8 +238,17 @@ static void test_wherever_it_breaks_in(void **state)
 	unsigned places;
 
 	(void)state;
-	assert_int_equal(wrong(yes, &places), 0);
+	assert_int_equal(wrong(pseudo, is_right, &places), 0);
 	assert_true(places > 100);
+}
+
+static void test_unseen_interrupts(void **state)
+{
+	unsigned places;
+
+	(void)state;
+	assert_int_equal(wrong(unseen, is_apart, &places), 0);
+	assert_true(places > 50);
 }
 
 /* In the ring of interrupts some would be torn: the test sees it. */
@@ -221,12 +257,12 @@ static unsigned torn(void)
 	static struct taken quiet[LEVELS], got[LEVELS];
 	unsigned n = 0, places;
 
-	run(UINT32_MAX, no, quiet);
+	run(UINT32_MAX, untold, quiet);
 	places = now.seen;
 	for (unsigned at = 0; at < places; at++) {
 		unsigned found = 0;
 
-		run(at, no, got);
+		run(at, untold, got);
 		for (unsigned i = 0; i < got[LEVEL_IRQ].n && found < quiet[LEVEL_IRQ].n; i++) {
 			const struct record *want = &quiet[LEVEL_IRQ].record[found];
 
@@ -248,6 +284,7 @@ static void test_without_a_ring_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_wherever_it_breaks_in),
+					   cmocka_unit_test(test_unseen_interrupts),
 					   cmocka_unit_test(test_without_a_ring_of_its_own)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
