@@ -158,7 +158,7 @@ RECIPES = {
     "K04": Recipe(
         busy=loop(0, "for c in kmalloc-64 dentry; do echo 1 > /sys/kernel/slab/$c/shrink; "
                      "taskset -c 1 cat /proc/self/maps; done"),
-        ends=STOP, who="flush_cpu_slab"),
+        ends=STOP, who="flush_cpu_s*"),
     "K05": Recipe(busy=loop(0, "cat /proc/sys/vm/stat_refresh"), ends=STOP,
                   who="refresh_vm_stats"),
     "K20": Recipe(
@@ -340,7 +340,7 @@ RECIPES = {
     "P19": Recipe(batch=19, make="echo 2 > /sys/block/vda/queue/rq_affinity", least=10, busy=loop(
         1, "dd if=/dev/vda of=/dev/null iflag=direct bs=4k count=4", "0.02")),
     "K03": Recipe(
-        batch=10, who="drain_local_stock", seconds=6,
+        batch=10, who="drain_local_*stock", seconds=6,
         make="echo +memory > /sys/fs/cgroup/cgroup.subtree_control; mkdir /sys/fs/cgroup/k; "
              "echo 16M > /sys/fs/cgroup/k/memory.max",
         busy="echo $$ > /sys/fs/cgroup/k/cgroup.procs; echo -1000 > /proc/self/oom_score_adj; " +
