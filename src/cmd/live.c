@@ -325,8 +325,8 @@ int live_run(struct live *l)
 		code = run_window(l, recorder);
 	else if (measure_stop)
 		code = too_early(l);
-	if (l->run)
-		l->engine->close(l->run);
+	if (l->run && l->engine->close(l->run))
+		code = EXIT_ERROR;
 	if (l->limits)
 		limits_end(l->limits);
 	if (l->host_clock >= 0)

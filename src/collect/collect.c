@@ -179,14 +179,15 @@ static void end(void *run)
 	count_all(c);
 }
 
-void collect_close(void *run)
+int collect_close(void *run)
 {
 	struct collect *c = run;
+	int err;
 
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		sampler_kill(c, &c->target[i]);
 	reader_sink(&c->reader);
-	partitions_end(c->partitions);
+	err = partitions_end(c->partitions);
 	probes_close(c->probes);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		sampler_shm_free(c->target[i].shm);
@@ -204,6 +205,7 @@ void collect_close(void *run)
 	free(c->cpus);
 	free(c->target);
 	free(c);
+	return err;
 }
 
 const struct engine collect_engine = {

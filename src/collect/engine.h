@@ -37,7 +37,7 @@ struct engine {
 	/* Call it after poll, so that hiccups and time belong together. */
 	void (*snapshot)(void *run);
 	void (*end)(void *run);
-	void (*close)(void *run);
+	int (*close)(void *run); /* 0, or -1 with the reason said: something stays as it was made */
 };
 
 #endif

@@ -3,8 +3,9 @@
  * threads that may run on all CPUs of their root domain (kernel/sched/syscalls.c:
  * __sched_setscheduler), so each needs a root domain of its CPU alone: an exclusive partition of
  * the cpusets (Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/cpusets.rst). A CPU without one
- * gets it for as long as these partitions last. A process of its own, which waits for this one to
- * end, takes them away again, also when this one was killed; were both, the next run does.
+ * gets it for as long as these partitions last. Two processes of their own, which wait for this one
+ * to end, take them away again, also when this one was killed, or one of them; were all, the next
+ * run does.
  *
  * In version 2 only kernels that list isolated CPUs in the root cgroup (cpuset.cpus.isolated, Linux
  * 6.8) will do: older ones forget the CPUs that taskset gave to other threads, and give all to
@@ -29,8 +30,8 @@ struct partitions *partitions_make(const struct cpus *cpus, const struct cpus *o
 int partitions_enter(const struct partitions *p, unsigned cpu);
 
 /* Takes them away, and frees p; NULL: nothing. Nobody may be in them but processes that are
- * ending. */
-void partitions_end(struct partitions *p);
+ * ending. 0, or -1 with the reason said: some are still there. */
+int partitions_end(struct partitions *p);
 
 /* Gives this thread the policy. 0 or -errno. */
 int deadline_set(const struct deadline *d);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Takes partitions away: by a process of its own, which waits for the owner's end. */
+/* Takes partitions away: by processes of their own, which wait for the owner's end. The owner has
+ * no right left to do it when its window has opened, so there are two: if one is killed, the other
+ * is there. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,8 +141,9 @@ static int remove_those(const struct partitions *p, bool ended, bool facts)
 			continue;
 		failed = fact ? put_back(p, name, rest) : remove_one(p, name);
 		if (failed && !ended)
-			say("cannot remove the cpuset partition %s/%s: %s", p->root, name,
-			    strerror(-failed));
+			say("cannot remove the cpuset partition %s/%s: %s; the next run with -P d "
+			    "tries it again",
+			    p->root, name, strerror(-failed));
 		err = failed ? failed : err;
 	}
 	if (dir)
@@ -153,10 +157,9 @@ void partitions_sweep(const struct partitions *p)
 		remove_those(p, true, true);
 }
 
-static void take_away(const struct partitions *p)
+static int take_away(const struct partitions *p)
 {
-	if (!remove_those(p, false, false))
-		remove_those(p, false, true);
+	return remove_those(p, false, false) || remove_those(p, false, true) ? -1 : 0;
 }
 
 /* Closes what culprit has open: its locks and programs must go when it goes. */
@@ -171,38 +174,45 @@ static void close_all_but(int a, int b)
 	syscall(SYS_close_range, high + 1, ~0U, 0);
 }
 
-static void __attribute__((noreturn)) guard(const struct partitions *p, int pipe)
+static void __attribute__((noreturn)) guard(const struct partitions *p, int owner)
 {
 	static const int deaf[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
+	int status;
+	pid_t other;
 	char byte;
 
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
 		signal(deaf[i], SIG_IGN);
 	setsid();
-	close_all_but(pipe, p->dir);
+	close_all_but(owner, p->dir);
 	if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout))
 		_exit(1); /* a reader of the output would wait for this process, too */
 	prctl(PR_SET_NAME, "culprit-guard");
 	confine_rights(RIGHT_DAC_OVERRIDE);
-	while (read(pipe, &byte, 1) < 0 && errno == EINTR)
+	other = fork();
+	if (other > 0) {
+		reap(other, &status);
+		if (WIFEXITED(status))
+			_exit(WEXITSTATUS(status));
+	}
+	while (read(owner, &byte, 1) < 0 && errno == EINTR)
 		;
-	take_away(p);
-	_exit(0);
+	_exit(take_away(p) ? 1 : 0);
 }
 
 int partitions_guard(struct partitions *p)
 {
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC))
-		return complain("cannot create a pipe: %s", strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return complain("cannot create a pair of sockets: %s", strerror(errno));
 	p->guard = fork();
 	if (!p->guard) {
 		close(ends[1]);
 		guard(p, ends[0]);
 	}
 	close(ends[0]);
-	p->pipe = ends[1];
+	p->guards = ends[1];
 	if (p->guard > 0)
 		return 0;
 	p->guard = 0;
@@ -210,19 +220,31 @@ int partitions_guard(struct partitions *p)
 			strerror(errno));
 }
 
-void partitions_end(struct partitions *p)
+/* Tells the guards to begin, and waits for the end of both. 0, or -1 with the reason said. */
+static int end_guards(const struct partitions *p)
 {
 	int status = 0;
+	char byte;
+
+	shutdown(p->guards, SHUT_WR);
+	while (read(p->guards, &byte, 1) < 0 && errno == EINTR)
+		;
+	close(p->guards);
+	reap(p->guard, &status);
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status) ? -1 : 0;
+	return take_away(p); /* if anything is left */
+}
+
+int partitions_end(struct partitions *p)
+{
+	int err;
 
 	if (!p)
-		return;
-	if (p->guard) {
-		close(p->pipe);
-		reap(p->guard, &status);
-		if (!WIFEXITED(status) || WEXITSTATUS(status)) /* killed itself */
-			take_away(p);
-	}
+		return 0;
+	err = p->guard ? end_guards(p) : 0;
 	if (p->dir >= 0)
 		close(p->dir);
 	free(p);
+	return err;
 }

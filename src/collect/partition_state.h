@@ -26,8 +26,8 @@ struct partitions {
 	/* in their names; the kernel gives a pid again, but not with the same start */
 	pid_t owner;
 	unsigned long long start;
-	pid_t guard; /* the process that takes them away; 0: none yet */
-	int pipe;    /* open as long as the owner lives */
+	pid_t guard; /* the process that takes them away, by a child of its own; 0: none yet */
+	int guards;  /* both hear when the owner ends, and the owner when both have */
 };
 
 /* A name of ours, taken apart. */
@@ -48,8 +48,7 @@ const char *partition_next(DIR *dir, struct partition_name *name);
 void partition_read(int dir, const char *name, char text[PARTITION_TEXT]);
 int partition_write(int dir, const char *name, const char *text); /* 0 or -errno */
 
-/* Starts the process that takes all away when the owner's end of the pipe closes. 0, or -1 with the
- * reason said. */
+/* Starts the processes that take all away when the owner ends. 0, or -1 with the reason said. */
 int partitions_guard(struct partitions *p);
 
 /* Removes those of runs that have ended without removing them, and puts back what these had changed

@@ -15,18 +15,18 @@ struct roam {
 	bool ended;
 };
 
-static void close_roam(void *run)
+static int close_roam(void *run)
 {
 	struct roam *r = run;
+	int err = r->samplers ? collect_engine.close(r->samplers) : 0;
 
-	if (r->samplers)
-		collect_engine.close(r->samplers);
 	if (r->watch)
 		watch_engine.close(r->watch);
 	if (r->samplers_view)
 		view_free(r->samplers_view);
 	free(r->samplers_view);
 	free(r);
+	return err;
 }
 
 static int open_samplers(struct roam *r, const struct roam_options *o,

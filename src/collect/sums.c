@@ -80,7 +80,7 @@ static int open_all(struct live_sums *s)
 	return 0;
 }
 
-static void close_sums(void *run)
+static int close_sums(void *run)
 {
 	struct live_sums *s = run;
 
@@ -88,6 +88,7 @@ static void close_sums(void *run)
 	probes_close(s->probes);
 	live_names_free(s->names);
 	free(s);
+	return 0;
 }
 
 static void *open_sums(const void *options, const struct engine_hooks *hooks, struct view *view)

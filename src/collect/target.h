@@ -87,7 +87,7 @@ struct collect {
 
 /* ---- collect.c ---- */
 
-void collect_close(void *run); /* as the engine's */
+int collect_close(void *run); /* as the engine's */
 
 /* ---- window_end.c ---- */
 

@@ -145,7 +145,7 @@ static int open_all(struct live_watch *w)
 	return w->watch ? 0 : complain("out of memory");
 }
 
-static void close_watch(void *run)
+static int close_watch(void *run)
 {
 	struct live_watch *w = run;
 
@@ -166,6 +166,7 @@ static void close_watch(void *run)
 	steal_free(&w->steal);
 	free(w->cpu);
 	free(w);
+	return 0;
 }
 
 static void *open_watch(const void *options, const struct engine_hooks *hooks, struct view *view)

@@ -77,9 +77,17 @@ ls $root | grep culprit-deadline >/tmp/out/after2
 cat $root/cgroup.subtree_control >/tmp/out/control2
 cat $root/cpuset.sched_load_balance >/tmp/out/balance2
 allowed >/tmp/out/allowed2 2>&1
+guards() { for p in /proc/[0-9]*; do
+	[ "$(cat $p/comm)" = culprit-guard ] && echo ${p#/proc/}; done | sort -n; }
+for guard in 1 2; do
+	begin -c 2 -P d:5ms:20ms -d 1h >/dev/null 2>&1
+	kill -9 $(guards | sed -n ${guard}p); kill -INT $proc; wait $proc; echo $?; state
+done >/tmp/out/one
+begin -c 2 -P d:5ms:20ms -d 1h >/dev/null 2>/tmp/out/both.err
+kill -9 $(guards); kill -INT $proc; wait $proc; echo $? >/tmp/out/both; state >>/tmp/out/both
 begin -c 2 -P d:5ms:20ms -d 1h >/dev/null 2>&1
 culprit sleep -c 2 -P d:5ms:20ms -d 1s >/tmp/out/live 2>&1
-for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = culprit-guard ] && kill -9 ${p#/proc/}; done
+kill -9 $(guards)
 kill -9 $proc; wait $proc
 ls $root | grep -c culprit-deadline >/tmp/out/left
 culprit sleep -c 2 -i 20ms -P d:5ms:20ms -q --no-trace -d 1s >/tmp/out/again 2>&1
@@ -146,7 +154,14 @@ def check_deadline(kernel):
     ok(all(len(c["series"]) == 2 and c["series"][0]["count"] == 50
            for c in json.loads(text["pingpong"])["cpus"]), f"{name}: pingpong -m futex,pipe, too",
        text["pingpong"])
-    is_(text["left"], "2\n", f"{name}: when its guard is killed, too, both names stay")
+    back = text["before"].split()
+    is_(text["one"].split(), ["0", *back] * 2, f"{name}: and when either of its guards is")
+    ok(text["both"].split() == ["0", *back] and not text["both.err"]
+       or text["both"].startswith("1\nculprit-deadline") and text["both.err"].count("\n") == 1
+       and "cannot remove the cpuset partition" in text["both.err"],
+       f"{name}: when both are, it does it, or says that it cannot and exits with 1",
+       text["both"], text["both.err"])
+    is_(text["left"], "2\n", f"{name}: when they are killed, too, both names stay")
     ok(text["again.rc"] == "0\n" and text["after3"].strip() == text["before"].strip(),
        f"{name}: the next run takes them away, and all that the first had changed",
        text["again"], text["after3"], text["before"])
