@@ -4,6 +4,7 @@
 #include "cmd/noise.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct noisy {
 	bool done;
 	int status;
 	char migration[8]; /* the value that was there before; "": not known */
+	int knob;          /* file of it, as none is opened for writing in a window; -1: none */
 	struct noise *row;
 	uint32_t count, room;
 };
@@ -79,14 +81,11 @@ static void __attribute__((noreturn)) be_noisy(const struct noise_run *runs, uns
 
 /* ---- this process ---- */
 
-static void read_migration(char *text, size_t len)
+static void read_migration(const struct noisy *n, char *text, size_t len)
 {
-	FILE *f = fopen(MIGRATION, "re");
+	ssize_t got = n->knob < 0 ? 0 : pread(n->knob, text, len - 1, 0);
 
-	if (!f || !fgets(text, (int)len, f))
-		text[0] = '\0';
-	if (f)
-		fclose(f);
+	text[got > 0 ? got : 0] = '\0';
 }
 
 struct noisy *noisy_start(const struct noise_run runs[NOISE_RUNS], unsigned cpu, unsigned control)
@@ -99,7 +98,8 @@ struct noisy *noisy_start(const struct noise_run runs[NOISE_RUNS], unsigned cpu,
 		complain("out of memory");
 		return NULL;
 	}
-	read_migration(n->migration, sizeof(n->migration));
+	n->knob = open(MIGRATION, O_RDWR | O_CLOEXEC);
+	read_migration(n, n->migration, sizeof(n->migration));
 	n->log = memfd_create("culprit-noise", MFD_CLOEXEC);
 	if (n->log >= 0 && !pipe(pipes)) {
 		fflush(NULL); /* a child prints what is unwritten, too */
@@ -133,31 +133,30 @@ bool noisy_done(struct noisy *n)
 }
 
 /* Puts back what a child that was killed could not. */
-static void put_migration_back(const struct noisy *n)
+static int put_migration_back(const struct noisy *n)
 {
 	char now[sizeof(n->migration)];
-	FILE *f;
 
-	read_migration(now, sizeof(now));
-	if (!n->migration[0] || !strcmp(now, n->migration))
-		return;
-	f = fopen(MIGRATION, "we");
-	if (!f || fputs(n->migration, f) < 0 || fclose(f))
-		say("cannot put " MIGRATION " back to %s: %s", n->migration, strerror(errno));
+	read_migration(n, now, sizeof(now));
+	if (!n->migration[0] || !strcmp(now, n->migration) ||
+	    pwrite(n->knob, n->migration, strlen(n->migration), 0) > 0)
+		return 0;
+	return complain("cannot put " MIGRATION " back to %.*s: %s: write it there",
+			(int)strcspn(n->migration, "\n"), n->migration, strerror(errno));
 }
 
-void noisy_stop(struct noisy *n)
+int noisy_stop(struct noisy *n)
 {
 	if (n->go >= 0)
 		close(n->go);
 	n->go = -1;
 	if (n->pid <= 0)
-		return;
+		return 0;
 	if (!n->done) {
 		kill(n->pid, SIGTERM);
 		n->done = waitpid(n->pid, &n->status, 0) == n->pid;
 	}
-	put_migration_back(n);
+	return put_migration_back(n);
 }
 
 void noisy_end(struct noisy *n)
@@ -168,6 +167,8 @@ void noisy_end(struct noisy *n)
 		noisy_stop(n);
 	if (n->log >= 0)
 		close(n->log);
+	if (n->knob >= 0)
+		close(n->knob);
 	free(n->row);
 	free(n);
 }

@@ -30,8 +30,8 @@ bool noisy_done(struct noisy *n); /* true when it has made all, or has ended bef
 int noisy_read(struct noisy *n, struct noise_sum *sums, const struct noise **made, uint32_t *count);
 
 /* Ends the process, whatever it is doing, and puts back what it could not: before the next one is
- * started, which would take what it finds for the machine's own. */
-void noisy_stop(struct noisy *n);
+ * started, which would take what it finds for the machine's own. 0, or -1 with the reason said. */
+int noisy_stop(struct noisy *n);
 
 /* Stops it and frees all. NULL: nothing. */
 void noisy_end(struct noisy *n);

@@ -147,8 +147,7 @@ static int measure_noise(struct noisy_window *w, const struct measure *measure, 
 	if (!w->noisy)
 		return EXIT_ERROR;
 	code = live_run(&live);
-	noisy_stop(w->noisy);
-	return code;
+	return noisy_stop(w->noisy) ? EXIT_ERROR : code;
 }
 
 /* The classes that are to be made, by comma. */
