@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* JSON, written as it comes: nothing is held back, so an event stream may have any length. Levels
- * are printed over several lines, two spaces a level, or flat on one; everything inside a flat
- * level is flat. escape_char() makes names printable first, which leaves only the quote and the
- * backslash for JSON's own escaping. */
+/* JSON, looked through for one string; and written as it comes: nothing is held back, so an event
+ * stream may have any length. Levels are printed over several lines, two spaces a level, or flat on
+ * one; everything inside a flat level is flat. escape_char() makes names printable first, which
+ * leaves only the quote and the backslash for JSON's own escaping. */
 #include "base/json.h"
 
 #include <assert.h>
@@ -268,4 +268,55 @@ void json_bool(struct json *j, const char *key, bool value)
 void json_null(struct json *j, const char *key)
 {
 	put_word(j, key, "null", 4);
+}
+
+/* ---- reading ---- */
+
+static const char *skip_space(const char *at)
+{
+	return at + strspn(at, " \t\r\n");
+}
+
+/* The quote that ends a string; NULL: none does. */
+static const char *end_of_string(const char *at)
+{
+	for (at += strcspn(at, "\"\\"); *at == '\\'; at += strcspn(at, "\"\\")) {
+		if (!at[1])
+			return NULL;
+		at += 2;
+	}
+	return *at ? at : NULL;
+}
+
+const char *json_find(const char *text, const char *const *path)
+{
+	const char *at = text;
+	int depth = 0, inside = 1; /* objects and arrays around it; those of the path */
+
+	for (at += strcspn(at, "{}[]\""); *at; at += strcspn(at, "{}[]\"")) {
+		const char *begin = at + 1, *end;
+		size_t len = strlen(*path);
+
+		if (*at != '"') {
+			depth += *at == '{' || *at == '[' ? 1 : -1;
+			if (depth < inside)
+				return NULL;
+			at = begin;
+			continue;
+		}
+		end = end_of_string(begin);
+		if (!end)
+			return NULL;
+		at = skip_space(end + 1);
+		if (*at != ':' || depth != inside || (size_t)(end - begin) != len ||
+		    memcmp(begin, *path, len))
+			continue;
+		at = skip_space(at + 1);
+		if (!*++path)
+			return *at == '"' ? at + 1 : NULL;
+		if (*at != '{')
+			return NULL;
+		inside++;
+	}
+	return NULL;
 }

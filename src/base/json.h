@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A streaming JSON writer: it places commas, newlines and indentation. Strings and keys may hold
- * any byte: invalid UTF-8 and controls become the text \xNN and a backslash becomes two
- * (escape_text's rule, see escape.h), so every output is valid JSON and UTF-8, and no two names
- * read the same. Pass names unescaped. Wrong use (no key inside an object, a key elsewhere, too
- * deep, one end too many) is a bug and asserts. */
+/* A search for one string in a JSON text of others. And a streaming JSON writer: it places commas,
+ * newlines and indentation. Strings and keys may hold any byte: invalid UTF-8 and controls become
+ * the text \xNN and a backslash becomes two (escape_text's rule, see escape.h), so every output is
+ * valid JSON and UTF-8, and no two names read the same. Pass names unescaped. Wrong use (no key
+ * inside an object, a key elsewhere, too deep, one end too many) is a bug and asserts. */
 #ifndef CULPRIT_JSON_H
 #define CULPRIT_JSON_H
 
@@ -50,5 +50,11 @@ void json_double(struct json *j, const char *key, double value,
 		 int decimals); /* inf and nan print null */
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
+
+/* The string of a member of a text's outermost object, or of an object in it: the keys on the way,
+ * with NULL at the end. No key or string deeper down, or in another object, is taken for one of
+ * these. The first byte behind its quote, as it stands there; NULL: there is none, or it is no
+ * string. */
+const char *json_find(const char *text, const char *const *path);
 
 #endif

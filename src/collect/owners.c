@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/texts.h"
 #include "collect/mounts.h"
 
@@ -72,53 +73,27 @@ static bool json_name(const char *at, char name[OWNER_NAME])
 	return n;
 }
 
-/* A quote within a string of JSON is escaped, so that no value can pose as a key. */
-bool owners_json(const char *json, const char *key, char name[OWNER_NAME])
+bool owners_json(const char *json, const char *const *path, char name[OWNER_NAME])
 {
-	size_t len = strlen(key);
+	const char *value = json_find(json, path);
 
-	for (const char *at = json; at && (at = strstr(at, key)); at += len) {
-		const char *value = at + len;
-
-		if (at == json || at[-1] != '"' || *value++ != '"')
-			continue;
-		value += strspn(value, " \t\n");
-		if (*value++ != ':')
-			continue;
-		value += strspn(value, " \t\n");
-		if (*value++ == '"')
-			return json_name(value, name);
-	}
-	return false;
-}
-
-/* The first of these keys that the file has. */
-static bool file_value(const struct owners *o, const char *path, const char *const *keys,
-		       char name[OWNER_NAME])
-{
-	char *json = read_file(o->root, path);
-	bool found = false;
-
-	for (; json && *keys && !found; keys++)
-		found = owners_json(json, *keys, name);
-	free(json);
-	return found;
+	return value && json_name(value, name);
 }
 
 /* ---- runtimes ---- */
 
-/* Docker: "Name":"/web" (daemon's config.v2.json). Nothing else there has a name with a slash. */
+/* Docker: "Name":"/web" (daemon's config.v2.json). The image's labels stand deeper. */
 static bool docker_name(const struct owners *o, const struct owner *who, char name[OWNER_NAME])
 {
-	static const char key[] = "\"Name\":\"/";
+	static const char *const key[] = {"Name", NULL};
 	char path[PATH_MAX], *json;
-	const char *at;
 	bool found;
 
 	snprintf(path, sizeof(path), "var/lib/docker/containers/%s/config.v2.json", who->container);
 	json = read_file(o->root, path);
-	at = json ? strstr(json, key) : NULL;
-	found = at && json_name(at + sizeof(key) - 1, name);
+	found = json && owners_json(json, key, name) && name[0] == '/' && name[1];
+	if (found)
+		memmove(name, name + 1, strlen(name));
 	free(json);
 	return found;
 }
@@ -132,16 +107,21 @@ static bool bundle_name(const struct owners *o, const struct owner *who, char na
 		"run/containers/storage/overlay-containers/%s/userdata/config.json",
 		"var/lib/containers/storage/overlay-containers/%s/userdata/config.json",
 	};
-	static const char *const keys[] = {"io.kubernetes.cri.container-name",
-					   "io.kubernetes.container.name", "nerdctl/name", NULL};
-	char path[PATH_MAX];
+	static const char *const keys[][3] = {{"annotations", "io.kubernetes.cri.container-name"},
+					      {"annotations", "io.kubernetes.container.name"},
+					      {"annotations", "nerdctl/name"}};
+	bool found = false;
 
-	for (size_t i = 0; i < sizeof(bundles) / sizeof(*bundles); i++) {
+	for (size_t i = 0; i < sizeof(bundles) / sizeof(*bundles) && !found; i++) {
+		char path[PATH_MAX], *json;
+
 		snprintf(path, sizeof(path), bundles[i], who->container);
-		if (file_value(o, path, keys, name))
-			return true;
+		json = read_file(o->root, path);
+		for (size_t k = 0; json && k < sizeof(keys) / sizeof(*keys) && !found; k++)
+			found = owners_json(json, keys[k], name);
+		free(json);
 	}
-	return false;
+	return found;
 }
 
 /* Podman: an entry of the storage's list, whose "names" stand behind its id. */
@@ -178,6 +158,9 @@ static bool podman_name(const struct owners *o, const struct owner *who, char na
 
 static bool container_name(const struct owners *o, const struct owner *who, char name[OWNER_NAME])
 {
+	/* Some of its versions copy the image's annotations into the bundle. */
+	if (who->runtime && !strcmp(who->runtime, "podman"))
+		return podman_name(o, who, name);
 	return docker_name(o, who, name) || bundle_name(o, who, name) || podman_name(o, who, name);
 }
 

@@ -269,15 +269,20 @@ static void read_owner(char *text)
 		assert(strlen(owner_part(&o, by, part)) < OWNER_PART);
 }
 
-/* A key, and the file that it is looked for in. */
+/* A key, or two, and the file that they are looked for in. */
 static void read_runtime(char *text)
 {
-	char *json = strchr(text, '\n'), name[OWNER_NAME];
+	const char *path[3] = {text};
+	char *json = strchr(text, '\n'), *in = strchr(text, '/'), name[OWNER_NAME];
 
 	if (!json || json == text)
 		return;
 	*json++ = '\0';
-	if (!owners_json(json, text, name))
+	if (in && in < json) {
+		*in = '\0';
+		path[1] = in + 1;
+	}
+	if (!owners_json(json, path, name))
 		return;
 	assert(name[0] && strlen(name) < OWNER_NAME && !strpbrk(name, "\"\\\n"));
 }

@@ -106,13 +106,19 @@ static void test_names(void **state)
 	(void)state;
 	file("proc/self/mounts", "proc /proc proc rw 0 0\n"
 				 "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n");
-	/* A label cannot pose as the name: its quotes are escaped. */
-	file(DOCKER "/config.v2.json",
-	     "{\"Config\":{\"Labels\":{\"x\":\"\\\"Name\\\":\\\"/evil\\\"\"}},\"MountPoints\":"
-	     "{\"/v\":{\"Name\":\"volume\"}},\"Name\":\"/web\"}");
-	file(CRI "/config.json", "{ \"annotations\": { \"io.kubernetes.cri.container-name\" : "
-				 "\"app\" } }");
+	/* A label cannot pose as the name: its quotes are escaped, and it stands deeper. */
+	file(DOCKER "/config.v2.json", "{\"Config\":{\"Labels\":{\"x\":\"\\\"Name\\\":\\\"/"
+				       "evil\\\"\",\"Name\":\"/payments-db\"}},"
+				       "\"Args\":[\"Name\",\"{\",\"\\\\\"],\"MountPoints\":"
+				       "{\"/v\":{\"Name\":\"/volume\"}},\"Name\":\"/web\"}");
+	file(CRI "/config.json",
+	     "{\"process\":{\"io.kubernetes.cri.container-name\":\"evil\",\"annotations\":"
+	     "{\"io.kubernetes.cri.container-name\":\"evil\"}}, \"annotations\": { \"more\": "
+	     "{\"io.kubernetes.cri.container-name\":\"evil\"}, "
+	     "\"io.kubernetes.cri.container-name\" : \"app\" } }");
 	file(CRIO "/config.json", "{\"annotations\":{\"io.kubernetes.container.name\":\"side\"}}");
+	file(PODMAN "/" ID("d") "/userdata/config.json",
+	     "{\"annotations\":{\"io.kubernetes.container.name\":\"evil\"}}");
 	file(PODS "/app/0.log", "");
 	file("var/log/pods/shop_api_" UID "0/x", "");
 	file(PODMAN "/containers.json", "[{\"id\":\"" ID("e") "\",\"layer\":\"x\"},{\"id\":\"" ID(
