@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recording/naming.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +26,6 @@ struct naming {
 	unsigned bits;
 	uint32_t used;
 	struct names names;
-	pthread_mutex_t lock; /* lock of the texts, for those who ask */
 	bool redact;
 };
 
@@ -157,19 +154,12 @@ static const char *name_device(void *ctx, uint32_t irq)
 	return known(ctx, EVENT_DEVICE, irq)->name;
 }
 
+/* One that has no name, as its chunk is lost, has no number either: that would be by which thread
+ * came first. Old recordings have the kernel's addresses, which no report is to show. */
 static const char *name_symbol(void *ctx, uint64_t address)
 {
-	struct naming *n = ctx;
-	const char *name = known(n, EVENT_SYMBOL, address)->name;
-	char text[32];
-	int len;
+	const char *name = known(ctx, EVENT_SYMBOL, address)->name;
 
-	if (name)
-		return name;
-	len = snprintf(text, sizeof(text), "[unknown %#llx]", (unsigned long long)address);
-	pthread_mutex_lock(&n->lock);
-	name = texts_keep(n->texts, text, len);
-	pthread_mutex_unlock(&n->lock);
 	return name ? name : "[unknown]";
 }
 
@@ -219,7 +209,6 @@ struct naming *naming_new(struct texts *texts, enum owner_by by)
 	if (!n)
 		return NULL;
 	n->texts = texts;
-	pthread_mutex_init(&n->lock, NULL);
 	n->bits = BITS_FIRST;
 	n->slot = calloc(1u << n->bits, sizeof(*n->slot));
 	n->names = (struct names){n,
@@ -245,7 +234,6 @@ void naming_free(struct naming *n)
 {
 	if (!n)
 		return;
-	pthread_mutex_destroy(&n->lock);
 	free(n->slot);
 	free(n);
 }

@@ -133,7 +133,8 @@ static void test_many(void **state)
 	/* Stacks that are alike are kept once. */
 	take(named(EVENT_STACK, 3001), "s7", "outer");
 	assert_ptr_equal(names->stack_kept(names->ctx, 3001), names->stack_kept(names->ctx, 7));
-	assert_string_equal(names->symbol(names->ctx, 0x10), "[unknown 0x10]");
+	/* None gives its number away: it may be an address. */
+	assert_string_equal(names->symbol(names->ctx, 0xffffffff8fffffff), "[unknown]");
 }
 
 static void test_too_many(void **state)
