@@ -142,7 +142,8 @@ static bool find_places(struct reader *r, struct job *j, const struct user_stack
 
 /* ---- stacks ---- */
 
-/* The place of a frame: in a file, or only an address. */
+/* The place of a frame, in a file. An address tells where a process that runs has its memory, so
+ * none is given away, also not of code that it made. */
 static void describe(const struct reader *r, const struct job *j, const struct parse_frame *from,
 		     struct call *c)
 {
@@ -150,14 +151,14 @@ static void describe(const struct reader *r, const struct job *j, const struct p
 	const struct parse_place *p = &j->ask.place[which];
 	const struct user_file *f = user_files_at(r->files, p->file);
 
-	*c = (struct call){.gap = from->gap, .offset = j->address[which]};
+	*c = (struct call){.gap = from->gap};
 	if (from->gap || !f || (f->map && !from->name[0]))
 		return;
 	memcpy(c->name, from->name, sizeof(c->name));
 	memcpy(c->file, f->name, sizeof(c->file));
 	memcpy(c->build, f->build, sizeof(c->build));
 	memcpy(c->line, from->line, sizeof(c->line));
-	c->offset = p->offset;
+	c->offset = f->map ? 0 : p->offset;
 }
 
 static void answer(struct reader *r, const struct job *j, const struct parse_answer *a)

@@ -81,8 +81,10 @@ char *calls_frame(const struct call *c, char buf[CALLS_FRAME])
 		strcpy(buf, "?");
 	else if (c->name[0])
 		snprintf(buf, CALLS_FRAME, "%s", c->name);
+	else if (*base)
+		snprintf(buf, CALLS_FRAME, "%s+%#" PRIx64, base, c->offset);
 	else
-		snprintf(buf, CALLS_FRAME, "%s%s%#" PRIx64, base, *base ? "+" : "", c->offset);
+		strcpy(buf, "[no file]");
 	return buf;
 }
 

@@ -4,8 +4,9 @@
  *
  *	function TAB file TAB offset in the file, in hex TAB build id, in hex TAB line of code
  *
- * The function, the build id, and the line ("src/poke.c:84") with its TAB are there where they are
- * known.
+ * The function, the file, the build id, and the line ("src/poke.c:84") with its TAB are there where
+ * they are known. The offset is 0 where there is no file, and of code that the process made, whose
+ * file tells its functions: older recordings have an address there.
  *
  * A last line "?" says that the stack goes on, and nobody knows how. Programs choose names and
  * files: any bytes but a tabulator, a line feed and NUL, which calls_add() replaces.
@@ -39,7 +40,8 @@ size_t calls_add(char text[CALLS_TEXT], size_t len, const struct call *c);
 /* Reads the line at *text, and moves on to the next. False: there is no more. */
 bool calls_next(const char **text, struct call *c);
 
-/* "storm", "poke+0x1a2b" where no function is known, "?" for a gap. Not escaped. Returns buf. */
+/* "storm", "poke+0x1a2b" where no function is known, "[no file]" where no file is, "?" for a gap.
+ * Not escaped. Returns buf. */
 #define CALLS_FRAME (CALLS_NAME + CALLS_FILE + 24)
 char *calls_frame(const struct call *c, char buf[CALLS_FRAME]);
 

@@ -160,7 +160,7 @@ static void write_calls(struct json *j, const char *calls)
 		if (c.file[0])
 			json_string(j, "file", c.file);
 		if (!c.gap)
-			json_u64(j, "offset", c.offset);
+			json_u64(j, "offset", c.file[0] ? c.offset : 0);
 		if (c.build[0])
 			json_string(j, "build_id", c.build);
 		if (c.line[0])

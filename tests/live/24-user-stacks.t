@@ -235,6 +235,10 @@ ok({tuple(names(o)) for o in found} == {(*w, "dumped:f x.js:2", None) for w in W
 is_({tuple(names(o)) for o in origins(report, open_dump[0])},
     {(*w, "made:f x.js:1", None) for w in WAYS},
     "a jitdump file that anybody may write is not read: the map is")
+frames = [f for pid, _ in (*programs.values(), dumped, open_dump) for o in origins(report, pid)
+          for f in o["user_stack"]]
+ok(frames and max(f.get("offset", 0) for f in frames) < 1 << 40,
+   "no frame tells where its process has its memory", frames)
 
 # ---- what is lost ----
 

@@ -49,7 +49,7 @@ static void test_way(void **state)
 		  "main > syscall > membarrier()");
 	check_way("f", "syscall\t/lib/libc.so.6\t1\t\n?\n", "? > syscall > membarrier() > f");
 	check_way("f", "\t/lib/libc.so.6\t1a\t\n\t\t7f00\t\n",
-		  "0x7f00 > libc.so.6+0x1a > "
+		  "[no file] > libc.so.6+0x1a > "
 		  "membarrier() > f");
 	check_way("f",
 		  "a\tx\t1\t\nb\tx\t1\t\nc\tx\t1\t\nd\tx\t1\t\ne\tx\t1\t\nf\tx\t1\t\ng\tx\t1\t"
