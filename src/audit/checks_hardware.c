@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "audit/checks.h"
-#include "model/place.h"
 #include "base/escape.h"
 #include "model/hypervisor.h"
 
@@ -120,65 +119,7 @@ static void check_tsc_sync(struct audit *a)
 	     "tsc=reliable");
 }
 
-/* ---- siblings, places ---- */
-
-/* Two targets on one core. */
-static void check_pairs(struct audit *a)
-{
-	char list[LIST_MAX];
-	struct cpus second;
-	struct finding *f;
-
-	place_siblings(a->facts, &a->targets, &second);
-	if (cpus_empty(&second))
-		return;
-	f = info(a,
-		 "cpu %s shares its core with another CPU of these: what runs on one slows the "
-		 "other",
-		 cpus_format(&second, list, sizeof(list)));
-	if (f)
-		f->cpus = second;
-	good(f, "one thread of each core in use");
-}
-
-static void check_smt(struct audit *a)
-{
-	struct cpus shared, siblings;
-	char name[128], list[LIST_MAX];
-	bool known = false;
-
-	cpus_clear(&shared);
-	each_target(a, cpu)
-	{
-		snprintf(name, sizeof(name), CPU_DIR "cpu%d/topology/thread_siblings_list", cpu);
-		if (!list_of(a, name, &siblings))
-			continue;
-		known = true;
-		siblings = without(&siblings, &a->targets);
-		cpus_and(&siblings, &a->online);
-		cpus_or(&shared, &siblings);
-	}
-	if (!known) {
-		unknown(a, "who shares a core", CPU_DIR "cpu0/topology/thread_siblings_list");
-		return;
-	}
-	check_pairs(a);
-	if (cpus_empty(&shared)) {
-		found_ok(a, "no CPU beside these shares a core with them");
-		return;
-	}
-	cpus_format(&shared, list, sizeof(list));
-	struct finding *f =
-		warn(a, "cpu %s does other work on the same core as %s", list, a->whose);
-
-	good(f, "siblings idle, isolated too, or offline");
-	if (cpus_count(&shared) == 1) {
-		command(f, "echo 0 > /sys/devices/system/cpu/cpu%s/online", list);
-		undo(f, "echo 1 > /sys/devices/system/cpu/cpu%s/online", list);
-	} else {
-		boot(f, "nosmt");
-	}
-}
+/* ---- places ---- */
 
 static void check_locality(struct audit *a)
 {

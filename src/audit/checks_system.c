@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Clocks, tracing, and other parts of the system that reach every CPU. */
+/* Clocks, tracing, and other parts of the system that reach every CPU; CPUs of one core. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit/checks.h"
+#include "model/place.h"
 
-#define KERNEL "proc/sys/kernel/"
+#define KERNEL  "proc/sys/kernel/"
+#define CPU_DIR "sys/devices/system/cpu/"
 
 #define KNOB(...) check_knob, &(const struct knob_check)__VA_ARGS__
 
@@ -197,6 +200,86 @@ static void check_iommu(struct audit *a)
 	value(f, "%u groups of type DMA-FQ", lazy);
 	good(f, "passthrough or strict");
 	boot(f, "iommu.passthrough=1");
+}
+
+/* ---- siblings ---- */
+
+/* Two targets on one core. */
+static void check_pairs(struct audit *a)
+{
+	char list[LIST_MAX];
+	struct cpus second;
+	struct finding *f;
+
+	place_siblings(a->facts, &a->targets, &second);
+	if (cpus_empty(&second))
+		return;
+	f = info(a,
+		 "cpu %s shares its core with another CPU of these: what runs on one slows the "
+		 "other",
+		 cpus_format(&second, list, sizeof(list)));
+	if (f)
+		f->cpus = second;
+	good(f, "one thread of each core in use");
+}
+
+static void take_offline(struct finding *f, const struct cpus *set)
+{
+	struct number_words n = {0};
+
+	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
+		words_add(&n, cpu);
+	words_end(&n);
+	command(f, "for i in%s; do echo 0 > /" CPU_DIR "cpu$i/online; done", n.text);
+	undo(f, "for i in%s; do echo 1 > /" CPU_DIR "cpu$i/online; done", n.text);
+	free(n.text);
+}
+
+/* nosmt leaves the first thread of each core: it would take away a target that is another. cpu 0
+ * cannot go offline, on x86. */
+void check_smt(struct audit *a)
+{
+	struct cpus shared, siblings;
+	char name[128], list[LIST_MAX];
+	bool known = false, first = true;
+
+	cpus_clear(&shared);
+	each_target(a, cpu)
+	{
+		snprintf(name, sizeof(name), CPU_DIR "cpu%d/topology/thread_siblings_list", cpu);
+		if (!list_of(a, name, &siblings))
+			continue;
+		known = true;
+		first &= cpus_next(&siblings, 0) == cpu;
+		siblings = without(&siblings, &a->targets);
+		cpus_and(&siblings, &a->online);
+		cpus_or(&shared, &siblings);
+	}
+	if (!known) {
+		unknown(a, "who shares a core", CPU_DIR "cpu0/topology/thread_siblings_list");
+		return;
+	}
+	check_pairs(a);
+	if (cpus_empty(&shared)) {
+		found_ok(a, "no CPU beside these shares a core with them");
+		return;
+	}
+	cpus_format(&shared, list, sizeof(list));
+	struct finding *f =
+		warn(a, "cpu %s does other work on the same core as %s", list, a->whose);
+
+	good(f, "siblings idle, isolated too, or offline");
+	if (cpus_has(&shared, 0) || covers(&shared, &a->housekeeping)) {
+		words(f, "leave a whole core to housekeeping, and isolate the first thread of each "
+			 "of the others");
+	} else if (cpus_count(&shared) == 1) {
+		command(f, "echo 0 > /" CPU_DIR "cpu%s/online", list);
+		undo(f, "echo 1 > /" CPU_DIR "cpu%s/online", list);
+	} else if (first) {
+		boot(f, "nosmt");
+	} else {
+		take_offline(f, &shared);
+	}
 }
 
 const struct check checks_system[] = {

@@ -761,6 +761,19 @@ static const struct step steps[] = {
 	 "cpu 1 does other work",
 	 "echo 0 > /sys/devices/system/cpu/cpu1/online",
 	 "echo 1 > /sys/devices/system/cpu/cpu1/online"},
+	/* cpu 0 cannot go offline */
+	{"smt",
+	 {{CPU "cpu3/topology/thread_siblings_list", "0,3\n"}},
+	 FINDING_WARN,
+	 "cpu 0 does other work",
+	 "isolate the first thread of each of the others",
+	 NULL},
+	{"smt",
+	 {{CPU "cpu3/topology/thread_siblings_list", "1-3\n"}},
+	 FINDING_WARN,
+	 "cpu 1-2 does other work",
+	 "for i in 1 2; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+	 "for i in 1 2; do echo 1 > /sys/devices/system/cpu/cpu$i/online; done"},
 	{"governor",
 	 {{CPU "cpu3/cpufreq/scaling_governor", "schedutil\n"}},
 	 FINDING_WARN,
@@ -1176,6 +1189,61 @@ static void test_lists(void **state)
 	facts_free(&f);
 }
 
+/* Without SMT the first thread of each core is left: that is advised only where it is the quiet
+ * one, and other threads keep house. */
+static void test_threads_of_cores(void **state)
+{
+	static const struct {
+		unsigned apart; /* from one thread of a core to the next */
+		const char *targets, *fix;
+		enum fix_kind kind;
+	} rows[] = {
+		{4, "2-3", "nosmt", FIX_BOOT},
+		{4, "6-7", "for i in 2 3; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+		 FIX_COMMAND},
+		{4, "2,7", /* 6 is a second thread, 3 a first */
+		 "for i in 3 6; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+		 FIX_COMMAND},
+		{4, "4-7",
+		 "leave a whole core to housekeeping, and isolate the first thread of each of the "
+		 "others",
+		 FIX_WORDS},
+		{4, "0-3",
+		 "leave a whole core to housekeeping, and isolate the first thread of each of the "
+		 "others",
+		 FIX_WORDS},
+		{1, "3,5", "for i in 2 4; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+		 FIX_COMMAND},
+		{1, "2,4", "nosmt", FIX_BOOT},
+	};
+	char name[64], list[8];
+	struct facts f = {0};
+
+	(void)state;
+	put(&f, CPU "online", "0-7\n");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct audit_options o = {0};
+		struct findings out = {0};
+		const struct finding *x;
+
+		for (unsigned cpu = 0; cpu < 8; cpu++) {
+			unsigned first = rows[i].apart == 1 ? cpu & ~1u : cpu % 4;
+
+			snprintf(name, sizeof(name), CPU "cpu%u/topology/thread_siblings_list",
+				 cpu);
+			snprintf(list, sizeof(list), "%u,%u\n", first, first + rows[i].apart);
+			put(&f, name, list);
+		}
+		assert_int_equal(cpus_parse(rows[i].targets, &o.targets, NULL, 0), 0);
+		assert_int_equal(audit(&f, &o, &out), 0);
+		x = find(&out, "smt");
+		assert_string_equal(x->fix, rows[i].fix);
+		assert_int_equal(x->fix_kind, rows[i].kind);
+		findings_free(&out);
+	}
+	facts_free(&f);
+}
+
 /* Slices that lose the CPU would take it from a workload in them: no command does that unasked. On
  * cgroup v1 it is not even said. */
 static void test_slices(void **state)
@@ -1249,7 +1317,7 @@ int main(void)
 		cmocka_unit_test(test_targets),        cmocka_unit_test(test_many),
 		cmocka_unit_test(test_many_irqs),      cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_alike),          cmocka_unit_test(test_slices),
-		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_lists),          cmocka_unit_test(test_threads_of_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
