@@ -200,19 +200,22 @@ static const char *parameter_in(const char *parameters, const char *word, size_t
 	return NULL;
 }
 
-char *findings_boot(const struct findings *f, enum finding_level least)
+/* The parameters of the rows from one level to another, without those in `but`. */
+static char *boot_of(const struct findings *f, enum finding_level least, enum finding_level most,
+		     const char *but)
 {
 	char *line = NULL, *more;
 
 	for (uint32_t i = 0; i < f->count; i++) {
-		const char *at = f->row[i].fix_kind == FIX_BOOT && f->row[i].level >= least
-					 ? f->row[i].fix
+		const struct finding *x = &f->row[i];
+		const char *at = x->fix_kind == FIX_BOOT && x->level >= least && x->level <= most
+					 ? x->fix
 					 : NULL;
 
 		while (at && *at) {
-			size_t len = strcspn(at, " ");
+			size_t len = strcspn(at, " "), key = strcspn(at, "= ");
 
-			if (!parameter_in(line, at, strcspn(at, "= "))) {
+			if (!parameter_in(line, at, key) && !parameter_in(but, at, key)) {
 				if (asprintf(&more, "%s%s%.*s", line ? line : "", line ? " " : "",
 					     (int)len, at) < 0) {
 					free(line);
@@ -224,6 +227,20 @@ char *findings_boot(const struct findings *f, enum finding_level least)
 			at += len + (at[len] == ' ');
 		}
 	}
+	return line;
+}
+
+char *findings_boot(const struct findings *f, enum finding_level least)
+{
+	return boot_of(f, least, FINDING_FAIL, NULL);
+}
+
+char *findings_boot_wanted(const struct findings *f)
+{
+	char *needed = findings_boot(f, FINDING_WARN);
+	char *line = boot_of(f, FINDING_INFO, FINDING_INFO, needed);
+
+	free(needed);
 	return line;
 }
 

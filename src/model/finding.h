@@ -110,6 +110,9 @@ uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *re
  * "isolcpus=... nohz_full=3". The caller frees it; NULL: none, or out of memory. */
 char *findings_boot(const struct findings *f, enum finding_level least);
 
+/* The same of the rows of FINDING_INFO, without parameters that rows above it have. */
+char *findings_boot_wanted(const struct findings *f);
+
 /* The words of the kernel's command line that these parameters take the place of, since they have
  * the same names: "isolcpus=2 nohz_full=2"; those that are the same stay. The caller frees it;
  * NULL: none, or out of memory. */

@@ -25,6 +25,7 @@
 #define FIX_MAX     240 /* bytes of a command shown in text */
 #define ALIKE_SHOWN 10  /* findings of one check and level */
 #define TEXT_MAX    4096
+#define WANTED      "if wanted (see what each costs), boot with "
 
 static void paragraph(const struct page *p, const char *start, const char *text, const char *more)
 {
@@ -83,14 +84,21 @@ static void write_fix(const struct page *p, const struct finding *x)
 	paragraph(p, starts[x->fix_kind], cut, NULL);
 }
 
-/* The parameters of all findings, and what they replace: buf, or boot itself. */
-static const char *together(const struct view *v, char *boot, char *buf)
+/* The parameters of warnings and failures, or of notes, and what they replace. Returns buf; NULL:
+ * none. */
+static const char *together(const struct view *v, bool needed, char buf[FINDING_FIX])
 {
-	struct finding all = {.fix = boot, .replaced = boot_replaced(&v->facts, boot)};
-	const char *text = finding_fix(&all, buf, FINDING_FIX);
+	struct finding all = {.fix = needed ? findings_boot(&v->findings, FINDING_WARN)
+					    : findings_boot_wanted(&v->findings)};
+	const char *text;
 
+	all.replaced = all.fix ? boot_replaced(&v->facts, all.fix) : NULL;
+	text = finding_fix(&all, buf, FINDING_FIX);
+	if (text && text != buf)
+		snprintf(buf, FINDING_FIX, "%s", text);
+	free(all.fix);
 	free(all.replaced);
-	return text;
+	return text ? buf : NULL;
 }
 
 /* Writes it on one line if it fits. */
@@ -174,14 +182,12 @@ static int write_text(const struct view *v, const struct render_options *options
 		out,         v, options->colour, false, options->width ? options->width : 100,
 		SERIES_SHORT};
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
-	char *boot = findings_boot(&v->findings, FINDING_INFO), all[FINDING_FIX];
+	char boot[FINDING_FIX];
 	const char *id = "";
 	int level = -1, alike = 0;
 
-	if (!order) {
-		free(boot);
+	if (!order)
 		return -ENOMEM;
-	}
 	write_head(&p);
 	findings_order(&v->findings, order);
 	for (uint32_t i = 0; i < v->findings.count; i++) {
@@ -200,16 +206,16 @@ static int write_text(const struct view *v, const struct render_options *options
 		id = x->id;
 		write_finding(&p, x);
 	}
-	if (boot) {
-		fputc('\n', out);
-		paragraph(&p, "all boot parameters together: ", together(v, boot, all), NULL);
-	}
+	for (int wanted = 0; wanted < 2; wanted++)
+		if (together(v, !wanted, boot))
+			paragraph(&p,
+				  wanted ? "\n" WANTED : "\nall boot parameters together: ", boot,
+				  NULL);
 	fputc('\n', out);
 	write_rest(&p, "ok:", true, false);
 	write_rest(&p, "not in this kernel, or not here:", true, true);
 	write_rest(&p, "not known:", false, false);
 	fprintf(out, "\n[T01]: culprit explain T01 · fixes as a script: culprit audit --script\n");
-	free(boot);
 	free(order);
 	return ferror(out) ? -EIO : 0;
 }
@@ -281,8 +287,8 @@ void render_findings(struct json *j, const char *key, const struct findings *fin
 
 static int write_json(const struct view *v, const struct render_options *options, FILE *out)
 {
-	char *boot = findings_boot(&v->findings, FINDING_INFO);
-	char list[4096];
+	char *boot = findings_boot(&v->findings, FINDING_WARN);
+	char *wanted = findings_boot_wanted(&v->findings), list[4096];
 	struct json j;
 
 	(void)options;
@@ -298,9 +304,11 @@ static int write_json(const struct view *v, const struct render_options *options
 		json_u64(&j, finding_level_name(level), findings_count(&v->findings, level));
 	json_end(&j);
 	json_string(&j, "boot", boot);
+	json_string(&j, "boot_if_wanted", wanted);
 	render_findings(&j, "findings", &v->findings);
 	json_end(&j);
 	free(boot);
+	free(wanted);
 	return ferror(out) ? -EIO : 0;
 }
 
@@ -353,14 +361,11 @@ static void script_row(FILE *out, const struct finding *x)
 int render_audit_script(const struct view *v, const struct render_options *options, FILE *out)
 {
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
-	char *boot = findings_boot(&v->findings, FINDING_INFO), kernel[512], cpus[4096], keep[4096];
-	char all[FINDING_FIX];
+	char boot[FINDING_FIX], kernel[512], cpus[4096], keep[4096];
 
 	(void)options;
-	if (!order) {
-		free(boot);
+	if (!order)
 		return -ENOMEM;
-	}
 	findings_order(&v->findings, order);
 	fprintf(out,
 		"#!/bin/sh\n# culprit " CULPRIT_VERSION
@@ -370,17 +375,18 @@ int render_audit_script(const struct view *v, const struct render_options *optio
 		escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
 		list_of(&v->run.cpus, cpus, sizeof(cpus)),
 		list_of(&v->run.housekeeping, keep, sizeof(keep)));
-	if (boot)
+	if (together(v, true, boot)) {
 		fprintf(out, "# These need the kernel's command line (/etc/default/grub, then "
 			     "update-grub, and a boot):\n");
-	comment(out, "  ", boot ? together(v, boot, all) : NULL);
+		comment(out, "  ", boot);
+	}
+	comment(out, WANTED, together(v, false, boot));
 	for (uint32_t i = 0; i < v->findings.count; i++) {
 		const struct finding *x = &v->findings.row[order[i]];
 
 		if (x->level > FINDING_OK && x->known && x->fix)
 			script_row(out, x);
 	}
-	free(boot);
 	free(order);
 	return ferror(out) ? -EIO : 0;
 }

@@ -480,7 +480,13 @@ else:
     with Root() as root:
         root.put("sys/kernel/iommu_groups/0/type", "DMA-FQ\n")
         root.put("proc/cpuinfo", "processor\t: 3\nflags\t\t: fpu tsc_adjust\n\n")
-        is_(json.loads(root.audit("-f", "json").out)["boot"], "iommu.passthrough=1 tsc=reliable",
+        wanted = "iommu.passthrough=1 tsc=reliable"
+        whole, text = json.loads(root.audit("-f", "json").out), root.audit().out
+        script = root.audit("--script").out
+        is_([whole["boot"], whole["boot_if_wanted"], "command line" in script,
+             "together" in text, f"\nif wanted (see what each costs), boot with {wanted}\n" in text,
+             f"\n# if wanted (see what each costs), boot with {wanted}\n" in script],
+            [None, wanted, False, False, True, True],
             "boot parameters that nobody needs, to those who look for them")
         profile, script, (play,), cluster, words = setup_forms(root)
         is_([sorted(profile), words, play["tasks"]],
@@ -587,8 +593,8 @@ else:
         text, script = " ".join(root.audit().out.split()), root.audit("--script").out
         both = "isolcpus=managed_irq,domain,2-3 nohz_full=2-3"
         ok(f"boot with {both} in place of isolcpus=2" in text
-           and re.search(f"together: {both} .*in place of isolcpus=2 ok:", text)
-           and re.search(f"#   {both} .*in place of isolcpus=2\n", script)
+           and f"together: {both} rcu_nocbs=3 in place of isolcpus=2 if wanted" in text
+           and f"#   {both} rcu_nocbs=3 in place of isolcpus=2\n" in script
            and f"#   boot with: {both} in place of isolcpus=2\n" in script,
            "text and script say what they replace", text, script)
     r = culprit("audit", "--tuned", "/nonexistent/x/y")

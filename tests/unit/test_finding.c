@@ -68,6 +68,10 @@ static void test_boot(void **state)
 	line = findings_boot(&f, FINDING_WARN);
 	assert_string_equal(line, "isolcpus=managed_irq,domain,3 nohz_full=3 nosmt");
 	free(line);
+	add(&f, "h", FINDING_INFO, 0, "nosmt=force psi=0 tsc=reliable");
+	line = findings_boot_wanted(&f);
+	assert_string_equal(line, "psi=0 no=1 tsc=reliable");
+	free(line);
 	findings_free(&f);
 }
 
