@@ -2,19 +2,61 @@
 /* Memory management: sources of TLB flushes, drains of per-CPU lists, and faults in the
  * workload. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit/checks.h"
+#include "base/escape.h"
 
 #define VM "proc/sys/vm/"
 #define MM "sys/kernel/mm/"
 
 #define KNOB(...) check_knob, &(const struct knob_check)__VA_ARGS__
 
+/* Copies a path that the kernel has escaped: "/a\\040b" is "/a b" (seq_file_path). False: it is too
+ * long, or of a file that no longer has a name. */
+static bool swap_path(const char *text, size_t len, char *path, size_t room)
+{
+	static const char gone[] = "\\040(deleted)";
+	size_t n = 0, cut = sizeof(gone) - 1;
+	unsigned octal;
+
+	if (len >= room || (len > cut && !memcmp(text + len - cut, gone, cut)))
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		bool escaped =
+			text[i] == '\\' && i + 3 < len && sscanf(text + i + 1, "%3o", &octal) == 1;
+
+		path[n++] = escaped ? (char)octal : text[i];
+		i += escaped ? 3 : 0;
+	}
+	path[n] = 0;
+	return true;
+}
+
+/* Adds the command that brings an area back: swapon -a has those of /etc/fstab alone. The kernel
+ * gives negative priorities itself, in the order in which areas come. */
+static bool add_swapon(const char *line, char **back)
+{
+	char path[1024], quoted[4 * sizeof(path)];
+	int priority;
+
+	if (!swap_path(line, strcspn(line, " \t\n"), path, sizeof(path)) ||
+	    !shell_quote(path, quoted, sizeof(quoted)) ||
+	    sscanf(line, "%*s %*s %*s %*s %d", &priority) != 1)
+		return false;
+	text_add(back, "%sswapon ", *back ? "; " : "");
+	if (priority >= 0)
+		text_add(back, "-p %d ", priority);
+	text_add(back, "%s", quoted);
+	return true;
+}
+
 static void check_swap(struct audit *a)
 {
 	const char *text = text_of(a, "proc/swaps");
-	char first[128];
+	char first[128], *back = NULL;
+	bool whole = true;
 	int areas = 0;
 
 	if (!text) {
@@ -22,9 +64,11 @@ static void check_swap(struct audit *a)
 		return;
 	}
 	for (text += strcspn(text, "\n"), text += *text == '\n'; *text;
-	     text += strcspn(text, "\n"), text += *text == '\n')
+	     text += strcspn(text, "\n"), text += *text == '\n') {
 		if (!areas++)
 			snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, " \t\n"), text);
+		whole = whole && add_swapon(text, &back);
+	}
 	if (!areas) {
 		found_ok(a, "no swap");
 		return;
@@ -34,7 +78,9 @@ static void check_swap(struct audit *a)
 	value(f, "%s%s", first, areas > 1 ? " and others" : "");
 	good(f, "none, or all of the workload's memory locked");
 	command(f, "swapoff -a");
-	undo(f, "swapon -a");
+	if (whole && back)
+		undo(f, "%s", back);
+	free(back);
 }
 
 static void check_hugepages(struct audit *a)

@@ -581,7 +581,7 @@ static const struct step steps[] = {
 	 FINDING_WARN,
 	 NULL,
 	 "swapoff -a",
-	 "swapon -a"},
+	 "swapon /dev/sda2"},
 	{"zswap", {{"sys/module/zswap/parameters/enabled", "Y\n"}}, FINDING_INFO, NULL, NULL, NULL},
 	{"compaction", {{VM "compaction_proactiveness", "20\n"}}, FINDING_INFO, NULL, NULL, NULL},
 	{"compact_locked",
@@ -1244,6 +1244,40 @@ static void test_threads_of_cores(void **state)
 	facts_free(&f);
 }
 
+/* Swap areas are brought back, also those that /etc/fstab does not have. */
+static void test_swap(void **state)
+{
+	static const struct {
+		const char *areas, *undo;
+	} rows[] = {
+		{"/dev/zram0 partition\t8388604\t0\t100\n", "swapon -p 100 /dev/zram0"},
+		{"/dev/sda2 partition 1 0 -2\n/my\\040swap\\134it's file 1 0 0\n",
+		 "swapon /dev/sda2; swapon -p 0 '/my swap\\it'\\''s'"},
+		{"/dev/sda2 partition 1 0 -2\n/x\\040(deleted) file 1 0 -3\n", NULL},
+		{"/a\\012reboot file 1 0 -2\n", NULL},
+		{"/dev/sda2 partition\n", NULL},
+	};
+	struct facts f = {0};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct finding *x;
+		struct findings out;
+		char text[256];
+
+		snprintf(text, sizeof(text), "Filename Type Size Used Priority\n%s", rows[i].areas);
+		put(&f, "proc/swaps", text);
+		out = check(&f, 3);
+		x = find(&out, "swap");
+		assert_string_equal(x->fix, "swapoff -a");
+		assert_int_equal(!x->undo, !rows[i].undo);
+		if (x->undo)
+			assert_string_equal(x->undo, rows[i].undo);
+		findings_free(&out);
+	}
+	facts_free(&f);
+}
+
 /* Slices that lose the CPU would take it from a workload in them: no command does that unasked. On
  * cgroup v1 it is not even said. */
 static void test_slices(void **state)
@@ -1318,6 +1352,7 @@ int main(void)
 		cmocka_unit_test(test_many_irqs),      cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_alike),          cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_lists),          cmocka_unit_test(test_threads_of_cores),
+		cmocka_unit_test(test_swap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
