@@ -232,16 +232,44 @@ static void check_psi(struct audit *a)
 }
 
 /* Without pseudo-NMIs an arm64 CPU has none: its lock-ups are looked for by other CPUs' timers
- * (kernel/watchdog_buddy.c), or not at all. */
+ * (kernel/watchdog_buddy.c), or not at all. Elsewhere both watchdogs run on the CPUs of one mask,
+ * which begins without those of nohz_full= (kernel/watchdog.c: watchdog_enable). */
 static void check_nmi_watchdog(struct audit *a)
 {
 	const char *cpuinfo = text_of(a, "proc/cpuinfo"), *words = text_of(a, "proc/cmdline");
+	char list[LIST_MAX];
+	struct finding *f;
+	struct cpus mask;
+	long long on;
 
 	if (cpuinfo && strstr(cpuinfo, "\nCPU implementer") &&
-	    !(words && strstr(words, "gicv3_pseudo_nmi=1")))
+	    !(words && strstr(words, "gicv3_pseudo_nmi=1"))) {
 		found_ok(a, "no NMI watchdog: this CPU has no NMIs");
-	else
+		return;
+	}
+	if (!number_of(a, KERNEL "nmi_watchdog", &on) || !on ||
+	    !list_of(a, KERNEL "watchdog_cpumask", &mask)) {
 		check_knob(a);
+		return;
+	}
+	if (!meets(&mask, &a->targets)) {
+		found_ok(a, "the NMI watchdog leaves these CPUs alone");
+		return;
+	}
+	f = warn(a, "the NMI watchdog interrupts %s about every 10 s", a->whose);
+	if (f) {
+		f->cpus = mask;
+		cpus_and(&f->cpus, &a->targets);
+	}
+	value(f, "nmi_watchdog is %lld, watchdog_cpumask %s", on,
+	      cpus_format(&mask, list, sizeof(list)));
+	if (cpus_empty(&a->housekeeping)) {
+		good(f, "nmi_watchdog 0");
+		write_fix(a, f, KERNEL "nmi_watchdog", "0");
+		return;
+	}
+	good(f, "watchdog_cpumask %s, or nmi_watchdog 0", a->keep);
+	write_fix(a, f, KERNEL "watchdog_cpumask", a->keep);
 }
 
 const struct check checks_scheduler[] = {
@@ -252,7 +280,7 @@ const struct check checks_scheduler[] = {
 		  .test = GOOD_IS,
 		  .limit = 0,
 		  .level = FINDING_WARN,
-		  .title = "the NMI watchdog interrupts each CPU about every 10 s",
+		  .title = "the NMI watchdog interrupts each CPU of its mask about every 10 s",
 		  .fine = "no NMI watchdog",
 		  .set = "0"})},
 	{"backtraces", "H04", check_backtraces, NULL},
