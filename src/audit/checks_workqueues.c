@@ -32,6 +32,23 @@ static void check_unbound(struct audit *a)
 	write_fix(a, f, WQ_DIR "cpumask", a->keep_mask);
 }
 
+/* CPUs on which a workqueue with a mask of its own runs: those that the mask for all has, too, or,
+ * where there are none, those of the mask for all (kernel/workqueue.c: wqattrs_actualize_cpumask).
+ */
+static bool effective(const struct audit *a, const char *name, struct cpus *set)
+{
+	struct cpus all;
+
+	if (!mask_of(a, name, set))
+		return false;
+	if (!mask_of(a, WQ_DIR "cpumask", &all))
+		return true;
+	cpus_and(set, &all);
+	if (cpus_empty(set))
+		*set = all;
+	return true;
+}
+
 static void check_workqueues(struct audit *a)
 {
 	struct finding_items names = {0};
@@ -45,7 +62,7 @@ static void check_workqueues(struct audit *a)
 		struct finding fix = {0};
 		struct finding_item *item;
 
-		if (!mask_of(a, x->name, &set) || !meets(&set, &a->targets))
+		if (!effective(a, x->name, &set) || !meets(&set, &a->targets))
 			continue;
 		snprintf(one, sizeof(one), "%.*s", (int)strcspn(name, "/"), name);
 		item = finding_items_add(&names, one, 0);
@@ -93,10 +110,11 @@ static void check_wq_isolated(struct audit *a)
 
 	if (!mask_of(a, WQ_DIR "cpumask_isolated", &set))
 		unknown(a, "CPUs that are isolated from workqueues", WQ_DIR "cpumask_isolated");
+	else if (cpus_empty(&set))
+		found_ok(a, "no CPUs are isolated from workqueues beside their masks");
 	else
-		value(info(a,
-			   "unbound workqueues leave these CPUs alone, whatever their masks say"),
-		      "%s", cpus_empty(&set) ? "none" : cpus_format(&set, list, sizeof(list)));
+		value(info(a, "unbound workqueues leave some CPUs alone, whatever their masks say"),
+		      "cpu %s", cpus_format(&set, list, sizeof(list)));
 }
 
 static const struct knob_check power_efficient = {

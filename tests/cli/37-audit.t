@@ -384,6 +384,7 @@ with Root() as root:
 
 with Root() as root:
     root.put("sys/class/net/$(touch x);`id`/queues/rx-0/rps_cpus", "8\n")
+    root.put("sys/devices/virtual/workqueue/cpumask", "f\n")
     root.put("sys/devices/virtual/workqueue/a'b\nreboot/cpumask", "8\n")
     root.put("sys/devices/virtual/workqueue/c'd/cpumask", "8\n")
     root.task(99, "x\nreboot\n", 0x400000, 1, "0-3")

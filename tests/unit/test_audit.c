@@ -488,11 +488,27 @@ static const struct step steps[] = {
 	 "echo 7 > /sys/devices/virtual/workqueue/cpumask",
 	 "echo f > "},
 	{"workqueues",
-	 {{WQ "writeback/cpumask", "f\n"}},
+	 {{WQ "writeback/cpumask", "f\n"}, {WQ "cpumask", "f\n"}},
 	 FINDING_WARN,
 	 "writeback",
 	 "echo 7 > ",
 	 "echo f > "},
+	/* the mask for all has the last word */
+	{"workqueues", {{WQ "writeback/cpumask", "f\n"}}, FINDING_OK, NULL, NULL, NULL},
+	{"workqueues", {{WQ "writeback/cpumask", "8\n"}}, FINDING_OK, NULL, NULL, NULL},
+	{"workqueues",
+	 {{WQ "writeback/cpumask", "3\n"}, {WQ "cpumask", "c\n"}},
+	 FINDING_WARN,
+	 "writeback",
+	 "echo 7 > ",
+	 "echo 3 > "},
+	{"workqueues",
+	 {{WQ "writeback/cpumask", "f\n"}, {WQ "cpumask", NULL}},
+	 FINDING_WARN,
+	 "writeback",
+	 NULL,
+	 NULL},
+	{"wq_isolated", {{WQ "cpumask_isolated", "8\n"}}, FINDING_INFO, "some CPUs", NULL, NULL},
 	{"power_efficient",
 	 {{"sys/module/workqueue/parameters/power_efficient", "N\n"}},
 	 FINDING_INFO,
@@ -893,8 +909,8 @@ static void test_steps(void **state)
 /* Each check of the good world has a bad step, or only reports. */
 static void test_all_have_steps(void **state)
 {
-	static const char *const neutral[] = {"softirqs", "wq_isolated", "hugepages",
-					      "pm_qos",   "mitigations", "locality"};
+	static const char *const neutral[] = {"softirqs", "hugepages", "pm_qos", "mitigations",
+					      "locality"};
 	struct facts f = {0};
 	struct findings out;
 
@@ -1340,6 +1356,7 @@ static void test_alike(void **state)
 
 	(void)state;
 	good(&f);
+	put(&f, WQ "cpumask", "f\n");
 	put(&f, WQ "a/cpumask", "f\n");
 	put(&f, WQ "b c/cpumask", "8\n");
 	put(&f, TASKS, tasks);
