@@ -4,6 +4,7 @@
 #include "trace.bpf.h"
 #include "context.bpf.h"
 #include "asker.bpf.h"
+#include "softirq.bpf.h"
 
 /* Interrupts that nothing masks: architectures without NMIs of their own may have them (arm64:
  * irqchip.gicv3_pseudo_nmi). Their records must not go to the ring of interrupts, because such an
@@ -57,34 +58,13 @@ int BPF_PROG(irq_handler_exit, int irq, struct irqaction *action)
 SEC("?tp_btf/softirq_entry")
 int BPF_PROG(softirq_entry, unsigned int vec)
 {
-	struct cpu_state *c = target();
-
-	if (!c)
-		return 0;
-	c->own.mark[LEVEL_SOFTIRQ] = 0;
-	if (!SUMMING)
-		c->own.began[LEVEL_SOFTIRQ] = inner_records(c, LEVEL_SOFTIRQ);
-	c->softirq.id = vec;
-	c->softirq.start_ns = clock_at(c, LEVEL_SOFTIRQ);
-	if (SUMMING)
-		sum_begin(c, SUM_SOFTIRQ);
+	begin_softirq(vec);
 	return 0;
 }
 
 SEC("?tp_btf/softirq_exit")
 int BPF_PROG(softirq_exit, unsigned int vec)
 {
-	struct cpu_state *c = target();
-	__u64 now;
-
-	if (!c)
-		return 0;
-	now = clock_at(c, LEVEL_SOFTIRQ);
-	if (!c->softirq.start_ns || c->softirq.id != vec) {
-		c->unpaired++;
-		return 0;
-	}
-	emit(c, LEVEL_SOFTIRQ, RECORD_SOFTIRQ, vec, 0, c->softirq.start_ns, now);
-	c->softirq.start_ns = 0;
+	end_softirq(vec);
 	return 0;
 }

@@ -145,7 +145,8 @@ struct probe_state {
 
 /* One per target CPU, in an mmapable BPF array. The kernel side writes all but `tail` and
  * `sampler`; every level's fields have one writer at a time, because a level does not interrupt
- * itself, so there are no locks and no atomics here, and NMI code never waits for anything.
+ * itself (held.bpf.c sees to that where threads run it), so there are no locks and no atomics here,
+ * and NMI code never waits for anything.
  *
  * Order of publication, of one level: the record's halves, then `head` with release semantics
  * (trace.bpf.h: publish). The reader loads `head` with acquire semantics, reads the halves, and

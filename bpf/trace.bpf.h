@@ -184,19 +184,27 @@ static __always_inline bool is_older(struct cpu_state *c, __u64 start_ns)
 
 #define WATCH_STOPPED (RECORD_PART << 8) /* with WATCH_OUT: see record.h */
 
+/* Without the thread's name. */
+static __always_inline struct record watch_record(int what, struct party p, __u64 arg, __u64 start,
+						  __u64 end)
+{
+	return (struct record){.start_ns = start,
+			       .end_ns = end,
+			       .arg = arg,
+			       .id = p.tid,
+			       .kind = RECORD_WATCH,
+			       .flags = (p.task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0) |
+					what >> 8,
+			       .mark = what,
+			       .owner = p.owner,
+			       .prio = p.task->prio};
+}
+
 /* Reports that a watched thread came or went. start 0: the same as end. */
 static __always_inline void watch_say(struct cpu_state *c, int what, struct party p, __u64 arg,
 				      __u64 start, __u64 end)
 {
-	struct record r = {.start_ns = start ? start : end,
-			   .end_ns = end,
-			   .arg = arg,
-			   .id = p.tid,
-			   .kind = RECORD_WATCH,
-			   .flags = (p.task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0) | what >> 8,
-			   .mark = what,
-			   .owner = p.owner,
-			   .prio = p.task->prio};
+	struct record r = watch_record(what, p, arg, start ? start : end, end);
 
 	if (!RECORDS_WANTED)
 		return;

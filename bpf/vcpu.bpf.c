@@ -13,11 +13,6 @@ static __always_inline __u64 field(void *ctx, enum exit_field f, __u32 size)
 	return value;
 }
 
-static __always_inline bool is_here(const struct cpu_state *c)
-{
-	return exits_known && c && c->own.here && c->own.here == (__u32)bpf_get_current_pid_tgid();
-}
-
 SEC("?tp/kvm/kvm_exit")
 int watch_exit(void *ctx)
 {
@@ -82,13 +77,6 @@ int watch_entry(void *ctx)
 SEC("?raw_tp/kvm_vcpu_wakeup")
 int watch_vcpu_wakeup(void *ctx)
 {
-	struct cpu_state *c = target();
-	__u64 now;
-
-	if (!is_here(c) || !c->own.exit.start_ns || c->own.exit.kind == EXIT_WORKS)
-		return 0;
-	now = bpf_ktime_get_ns();
-	exit_ends(c, RECORD_PART, now);
-	exit_begins(c, c->own.exit.id, EXIT_WORKS, now);
+	end_halt();
 	return 0;
 }

@@ -88,4 +88,21 @@ static __always_inline void exit_returns(struct cpu_state *c, __s32 tid, __u64 n
 	bpf_map_delete_elem(&vcpu_exits, &tid);
 }
 
+static __always_inline bool is_here(const struct cpu_state *c)
+{
+	return exits_known && c && c->own.here && c->own.here == (__u32)bpf_get_current_pid_tgid();
+}
+
+static __always_inline void end_halt(void)
+{
+	struct cpu_state *c = target();
+	__u64 now;
+
+	if (!is_here(c) || !c->own.exit.start_ns || c->own.exit.kind == EXIT_WORKS)
+		return;
+	now = bpf_ktime_get_ns();
+	exit_ends(c, RECORD_PART, now);
+	exit_begins(c, c->own.exit.id, EXIT_WORKS, now);
+}
+
 #endif

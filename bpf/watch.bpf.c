@@ -7,6 +7,7 @@
 #include "quota.bpf.h"
 #include "due.bpf.h"
 #include "vcpu.bpf.h"
+#include "watch.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -278,6 +279,19 @@ int BPF_PROG(watch_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
+/* Interrupts are off where threads are moved, and a softirq may do that (the balancing of the load)
+ * upon a program that writes to the ring of threads. */
+static __always_inline void say_moved(struct cpu_state *here, struct party p, const struct wait *w,
+				      __u64 now)
+{
+	struct record r = watch_record(WATCH_MOVED, p, w->cpu, w->here_ns, now);
+
+	if (!RECORDS_WANTED)
+		return;
+	read_comm(r.name, p.task);
+	put_wide(here, LEVEL_IRQ, &r);
+}
+
 /* The thread waits elsewhere from now on. No program runs on a CPU that is no target, so a wait
  * there is forgotten.
  */
@@ -297,7 +311,7 @@ int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
-	watch_say(here, WATCH_MOVED, party_of(task), w->cpu, w->here_ns, now);
+	say_moved(here, party_of(task), w, now);
 	deactivate(state_of_cpu(w->cpu), now);
 	w->cpu = dest_cpu;
 	w->here_ns = now;
@@ -341,13 +355,7 @@ int BPF_PROG(watch_fault, unsigned long address, void *regs, unsigned long error
 SEC("?fexit/handle_mm_fault")
 int BPF_PROG(watch_fault_end)
 {
-	struct cpu_state *c = target();
-
-	if (!c || !c->own.fault.start_ns)
-		return 0;
-	emit(c, LEVEL_THREAD, RECORD_FAULT, c->own.fault.id, 0, c->own.fault.start_ns,
-	     bpf_ktime_get_ns());
-	c->own.fault.start_ns = 0;
+	end_fault();
 	return 0;
 }
 
@@ -365,14 +373,8 @@ int BPF_PROG(watch_sys_enter, void *regs, long id)
 }
 
 SEC("?tp_btf/sys_exit")
-int BPF_PROG(watch_sys_exit, void *regs, long ret)
+int BPF_PROG(watch_sys_exit)
 {
-	struct cpu_state *c = target();
-
-	if (!c || !c->own.syscall.start_ns)
-		return 0;
-	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, c->own.syscall.kind,
-	     c->own.syscall.start_ns, bpf_ktime_get_ns());
-	c->own.syscall.start_ns = 0;
+	end_syscall();
 	return 0;
 }

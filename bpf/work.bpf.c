@@ -2,93 +2,40 @@
 /* Functions: those of timers, work items, IPI calls, irq_work, tasklets. Each start is one mark. No
  * exit hook exists, because the next mark or the end of the interval ends it.
  */
-#include "trace.bpf.h"
-#include "context.bpf.h"
-#include "turns.bpf.h"
+#include "work.bpf.h"
 
-/* `level` is known when this is compiled: each has code of its own. Otherwise each field of it
- * would have to be looked up. */
-static __always_inline void mark_plain(struct cpu_state *c, int level, int what, __u64 function)
-{
-	mark(c, level, what, function, mark_time(c, level));
-}
-
-/* The timer tells what runs it. The open intervals do not: there are interrupts without a
- * tracepoint (that of Hyper-V's timer), and one may come upon a softirq. */
 SEC("?tp_btf/hrtimer_expire_entry")
 int BPF_PROG(hrtimer_expire_entry, struct hrtimer *timer)
 {
-	struct cpu_state *c = target();
-
-	if (!c)
-		put_call(timer);
-	else if (timer->is_soft)
-		mark_plain(c, LEVEL_SOFTIRQ, MARK_HRTIMER, (__u64)timer->function);
-	else
-		mark_plain(c, LEVEL_IRQ, MARK_HRTIMER, (__u64)timer->function);
+	note_hrtimer(timer);
 	return 0;
 }
 
-/* The timer of a delayed work only queues the work: name the work. */
 SEC("?tp_btf/timer_expire_entry")
 int BPF_PROG(timer_expire_entry, struct timer_list *timer)
 {
-	struct cpu_state *c = target();
-	__u64 function = (__u64)timer->function;
-
-	if (!c)
-		return 0;
-	if (function && function == at_delayed_work_timer_fn) {
-		struct delayed_work *d =
-			(void *)timer - bpf_core_field_offset(struct delayed_work, timer);
-
-		function = (__u64)BPF_CORE_READ(d, work.func);
-	}
-	mark_plain(c, LEVEL_SOFTIRQ, MARK_TIMER, function);
+	note_timer(timer);
 	return 0;
 }
 
 SEC("?tp_btf/tasklet_entry")
 int BPF_PROG(tasklet_entry, void *tasklet, void *function)
 {
-	struct cpu_state *c = target();
-
-	if (c)
-		mark_plain(c, LEVEL_SOFTIRQ, MARK_TASKLET, (__u64)function);
+	note_tasklet(function);
 	return 0;
 }
 
-/* No tracepoint names what an irq_work runs. Interrupts run it, maybe upon a softirq; on PREEMPT_RT
- * threads do, or softirqs. */
 SEC("?fentry/irq_work_single")
 int BPF_PROG(irq_work_single, struct irq_work *work)
 {
-	struct cpu_state *c = target();
-	__u64 function = (__u64)BPF_CORE_READ(work, func);
-
-	if (!c)
-		return 0;
-	if (c->irq[0].start_ns || context_now() == CONTEXT_IRQ)
-		mark_plain(c, LEVEL_IRQ, MARK_IRQ_WORK, function);
-	else if (c->softirq.start_ns)
-		mark_plain(c, LEVEL_SOFTIRQ, MARK_IRQ_WORK, function);
-	else
-		mark_plain(c, LEVEL_THREAD, MARK_IRQ_WORK, function);
+	note_irq_work(work);
 	return 0;
 }
 
 SEC("?tp_btf/workqueue_execute_start")
 int BPF_PROG(workqueue_execute_start, struct work_struct *work)
 {
-	struct cpu_state *c = target();
-	int level;
-
-	if (!c)
-		return 0;
-	/* runs in a softirq: the bottom-half workqueues */
-	level = c->softirq.start_ns ? LEVEL_SOFTIRQ : LEVEL_THREAD;
-	mark_asked(c, level, MARK_WORK, (__u64)work->func, clock_at(c, level), work_key(work),
-		   true);
+	note_work(work);
 	return 0;
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include <zlib.h>
 #ifdef CULPRIT_ZSTD
@@ -100,7 +99,6 @@ static const char *zstd_version(void)
 struct features *features_read(void)
 {
 	struct features *f = calloc(1, sizeof(*f));
-	struct utsname u;
 
 	if (!f)
 		return NULL;
@@ -110,7 +108,7 @@ struct features *features_read(void)
 	host_read(&f->host);
 	f->foreign = host_foreign();
 	host_missing_caps(f->missing, sizeof(f->missing));
-	f->realtime = !uname(&u) && strstr(u.version, "PREEMPT_RT");
+	f->realtime = kernel_is_realtime();
 	f->has_nohz_full = !access("/sys/devices/system/cpu/nohz_full", F_OK);
 	f->has_osnoise = !access("/sys/kernel/tracing/osnoise", F_OK) ||
 			 !access("/sys/kernel/debug/tracing/osnoise", F_OK);

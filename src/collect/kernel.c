@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define TRACEPOINT "btf_trace_"
@@ -124,6 +125,13 @@ bool kernel_function_takes_programs(const struct kernel *k, const char *name)
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
+}
+
+bool kernel_is_realtime(void)
+{
+	struct utsname u;
+
+	return !uname(&u) && strstr(u.version, "PREEMPT_RT");
 }
 
 bool kernel_has_member(const struct kernel *k, const char *structure, const char *member)

@@ -32,6 +32,9 @@ bool kernel_has_member(const struct kernel *k, const char *structure, const char
 /* True when programs may call this function, "get_current_task_btf". */
 bool kernel_has_helper(const struct kernel *k, const char *name);
 
+/* True on PREEMPT_RT, by what uname says. */
+bool kernel_is_realtime(void);
+
 /* Bytes from a CPU's run queue to its per-CPU variable of this name; 0: not known. */
 int32_t kernel_from_queue(const struct kernel *k, const char *name);
 

@@ -25,6 +25,32 @@ static bool is_for_records(const char *name)
 	return false;
 }
 
+/* Programs of which there is another, ..._held (bpf/held.bpf.c). */
+static const struct {
+	const char *name;
+	bool realtime; /* by threads on PREEMPT_RT alone: elsewhere nothing comes in between */
+} preemptible[] = {
+	{"workqueue_execute_start"}, {"irq_work_single"},
+	{"watch_fault_end"},         {"watch_sys_exit"},
+	{"watch_vcpu_wakeup"},       {"softirq_entry", true},
+	{"softirq_exit", true},      {"timer_expire_entry", true},
+	{"tasklet_entry", true},     {"hrtimer_expire_entry", true},
+};
+
+/* True for one of the two where there are two, and for all others. */
+static bool is_the_one(const char *name, const struct kernel *k)
+{
+	bool can_hold = kernel_function(k, "bpf_preempt_disable") > 0;
+	const char *held = strstr(name, "_held");
+	size_t len = held ? (size_t)(held - name) : strlen(name);
+
+	for (size_t i = 0; i < sizeof(preemptible) / sizeof(preemptible[0]); i++)
+		if (strlen(preemptible[i].name) == len && !strncmp(preemptible[i].name, name, len))
+			return (can_hold && (!preemptible[i].realtime || kernel_is_realtime())) ==
+			       !!held;
+	return true;
+}
+
 static char *complaint; /* libbpf's listener gets no context */
 
 static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -50,6 +76,8 @@ bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,
 	const char *name = bpf_program__name(prog);
 	bool watch = !strncmp(name, "watch_", strlen("watch_"));
 
+	if (!is_the_one(name, k))
+		return false;
 	if (strstr(hook_place(prog), "_noise"))
 		return p->osnoise;
 	if (!strncmp(name, "sleeper_", strlen("sleeper_")))

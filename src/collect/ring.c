@@ -27,7 +27,10 @@ void rings_free(struct rings *r)
 }
 
 /* Looks again where it was stopped between two levels, by whatever ran here or by the host: it
- * would see records of the one, and none of the same time of the other. */
+ * would see records of the one, and none of the same time of the other. A head goes back, behind
+ * what has been read, when a program came in between another's writing to the same ring, which the
+ * kernel should not let happen (bpf/held.bpf.c): the writer then finds no room any more, and counts
+ * what comes as lost, and here nothing more is read. */
 void rings_look(struct rings *r)
 {
 	uint64_t began;
@@ -38,6 +41,9 @@ void rings_look(struct rings *r)
 		for (int i = 0; i < LEVELS; i++)
 			r->level[i].head = __atomic_load_n(&r->state->head[i], __ATOMIC_ACQUIRE);
 	} while (now_ns() - began > LOOK_NS && --left);
+	for (int i = 0; i < LEVELS; i++)
+		if (r->level[i].head - r->level[i].tail > ring_size(i))
+			r->level[i].head = r->level[i].tail; /* damaged */
 }
 
 /* Moves on by so many halves; returns the first of them. */

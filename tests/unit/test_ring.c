@@ -155,9 +155,37 @@ static void test_stopped_anywhere(void **unused)
 	assert_true(all);
 }
 
+/* A level whose head has gone back is read no more, however often it is looked at, and the others
+ * are. */
+static void test_damaged(void **unused)
+{
+	struct shared *shared = test_calloc(1, sizeof(*shared));
+	uint64_t last_ns = 0;
+
+	(void)unused;
+	shared->rings.state = &shared->state;
+	publish_all(&shared->state);
+	rings_look(&shared->rings);
+	take_all(shared, &last_ns);
+	assert_int_equal(shared->taken, ROUNDS * LEVELS);
+	rings_release(&shared->rings);
+	shared->state.head[LEVEL_THREAD] -= 2;
+	for (int look = 1; look < 3; look++) {
+		publish(&shared->state, LEVEL_IRQ, last_ns + 10);
+		rings_look(&shared->rings);
+		assert_null(rings_next_of(&shared->rings, LEVEL_THREAD));
+		take_all(shared, &last_ns);
+		assert_int_equal(shared->taken, ROUNDS * LEVELS + look);
+	}
+	test_free(shared);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stopped_anywhere)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stopped_anywhere),
+		cmocka_unit_test(test_damaged),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The ends of what a watched thread did in the kernel, for the programs on them (watch.bpf.c,
+ * held.bpf.c). */
+#ifndef CULPRIT_WATCH_BPF_H
+#define CULPRIT_WATCH_BPF_H
+
+#include "trace.bpf.h"
+
+static __always_inline void end_fault(void)
+{
+	struct cpu_state *c = target();
+
+	if (!c || !c->own.fault.start_ns)
+		return;
+	emit(c, LEVEL_THREAD, RECORD_FAULT, c->own.fault.id, 0, c->own.fault.start_ns,
+	     bpf_ktime_get_ns());
+	c->own.fault.start_ns = 0;
+}
+
+static __always_inline void end_syscall(void)
+{
+	struct cpu_state *c = target();
+
+	if (!c || !c->own.syscall.start_ns)
+		return;
+	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, c->own.syscall.kind,
+	     c->own.syscall.start_ns, bpf_ktime_get_ns());
+	c->own.syscall.start_ns = 0;
+}
+
+#endif
