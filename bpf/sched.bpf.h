@@ -25,18 +25,24 @@ static __always_inline void sum_softirq_part(struct cpu_state *c, __u64 now)
 	c->own.sums.preempted_counted = c->own.sums.open[SUM_SOFTIRQ].counted;
 }
 
-static __always_inline void sum_softirq_again(struct cpu_state *c)
+static __always_inline void sum_softirq_again(struct cpu_state *c, __u32 counted)
 {
 	c->own.sums.inside[LEVEL_SOFTIRQ] = inside_softirq(c);
 	sum_begin(c, SUM_SOFTIRQ);
-	c->own.sums.open[SUM_SOFTIRQ].counted = c->own.sums.preempted_counted;
+	c->own.sums.open[SUM_SOFTIRQ].counted = counted;
 }
 
 /* PREEMPT_RT runs softirqs in threads that can be preempted. When its thread leaves, an open
  * softirq ends here as a part; it begins again, in the same function, when the thread returns. So
- * it is not blamed for what runs in between. */
+ * it is not blamed for what runs in between. One is remembered: where threads need no lock for
+ * their softirqs (PREEMPT_RT_NEEDS_BH_LOCK) two take turns, and of a third one the rest is its
+ * thread's. */
 static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, int prev, int next)
 {
+	const struct record_open before = c->own.preempted;
+	__u64 function = c->own.preempted_mark;
+	__u32 counted = SUMMING ? c->own.sums.preempted_counted : 0;
+
 	if (c->softirq.start_ns) {
 		if (SUMMING)
 			sum_softirq_part(c, now);
@@ -48,16 +54,18 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 		c->own.preempted.id = c->softirq.id;
 		c->own.preempted_mark = c->own.mark[LEVEL_SOFTIRQ];
 		c->softirq.start_ns = 0;
-	} else if (c->own.preempted.start_ns && c->own.preempted.start_ns == (__u64)next) {
-		c->softirq.id = c->own.preempted.id;
-		c->softirq.start_ns = now;
+	} else if (before.start_ns && before.start_ns == (__u64)next) {
 		c->own.preempted.start_ns = 0;
+	}
+	if (before.start_ns && before.start_ns == (__u64)next) {
+		c->softirq.id = before.id;
+		c->softirq.start_ns = now;
 		c->own.mark[LEVEL_SOFTIRQ] = 0;
 		c->own.began[LEVEL_SOFTIRQ] = inner_records(c, LEVEL_SOFTIRQ);
 		if (SUMMING)
-			sum_softirq_again(c);
-		if (c->own.preempted_mark)
-			mark(c, LEVEL_SOFTIRQ, MARK_TIMER, c->own.preempted_mark, now);
+			sum_softirq_again(c, counted);
+		if (function)
+			mark(c, LEVEL_SOFTIRQ, MARK_TIMER, function, now);
 	}
 }
 

@@ -60,6 +60,7 @@ static inline void mark_noted(struct cpu_state *c, int level, int what, __u64 fu
 	(void)c, (void)level, (void)what, (void)function, (void)now, (void)n, (void)key,
 		(void)plain;
 }
+#include "softirq.bpf.h"
 #include "watch.bpf.c"
 
 struct wait_set order_waits;
@@ -126,6 +127,14 @@ void order_switch(int prev, int next)
 	unsigned long long ctx[3] = {1, (unsigned long long)&from, (unsigned long long)&to};
 
 	watch_switch(ctx);
+}
+
+void order_softirq(unsigned int vec, bool begins)
+{
+	if (begins)
+		begin_softirq(vec);
+	else
+		end_softirq(vec);
 }
 
 void order_choose(const __u64 id[CHOICE_GROUPS])

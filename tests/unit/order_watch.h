@@ -4,6 +4,7 @@
 #ifndef CULPRIT_ORDER_WATCH_H
 #define CULPRIT_ORDER_WATCH_H
 
+#include <stdbool.h>
 #include "choice.h"
 #include "state.h"
 
@@ -25,6 +26,8 @@ __u64 order_comes(__s32 tid);
 void order_waits_here(__u64 now);
 void order_goes_elsewhere(__u64 now);
 void order_switch(int prev, int next); /* on the target; nobody watches these threads */
+
+void order_softirq(unsigned int vec, bool begins); /* on the target, where somebody is watched */
 
 /* culprit chooses other cgroups; a program looks whether a thread's is among them, and keeps in
  * order_found what it found: see struct watch_groups. */

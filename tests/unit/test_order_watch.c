@@ -261,9 +261,58 @@ static void test_chosen_groups(void **unused)
 	order_fails_without(order_fence, READER, 0);
 }
 
+#define NOBODY 99
+
+static void switch_at(uint64_t now, int prev, int next)
+{
+	order_clock = now;
+	order_switch(prev, next);
+}
+
+/* The sum of a softirq, ns. */
+static uint64_t softirq_ns(unsigned vec, uint64_t *count)
+{
+	uint64_t ns = 0;
+
+	for (int i = 0; i < SUM_ROWS; i++)
+		if ((order_sums[i].what & SUM_KIND) == RECORD_SOFTIRQ && order_sums[i].id == vec) {
+			ns += order_sums[i].net_ns;
+			*count += order_sums[i].count;
+		}
+	return ns;
+}
+
+/* PREEMPT_RT, from when softirqs of several threads may be open on one CPU: each has its own time,
+ * also where the switch goes from the one right to the other. */
+static void test_softirqs_of_two_threads(void **unused)
+{
+	uint64_t timers = 0, packets = 0;
+
+	(void)unused;
+	memset(&order_state, 0, sizeof(order_state));
+	memset(order_sums, 0, sizeof(order_sums));
+	order_state.active = order_state.own.seen = 1;
+	switch_at(1000, NOBODY, 1);
+	order_softirq(1, true);
+	switch_at(1100, 1, 2); /* 100 ns */
+	order_softirq(3, true);
+	switch_at(1130, 2, 1); /* 30 ns */
+	order_clock = 1150;
+	order_softirq(1, false); /* 20 ns */
+	switch_at(1200, 1, 2);
+	order_clock = 1207;
+	order_softirq(3, false); /* 7 ns */
+	assert_int_equal(order_state.unpaired, 0);
+	assert_int_equal(softirq_ns(1, &timers), 120);
+	assert_int_equal(softirq_ns(3, &packets), 37);
+	assert_int_equal(timers, 1);
+	assert_int_equal(packets, 1);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_free_place),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_softirqs_of_two_threads),
+					   cmocka_unit_test(test_a_free_place),
 					   cmocka_unit_test(test_a_place_that_gets_free),
 					   cmocka_unit_test(test_in_the_way),
 					   cmocka_unit_test(test_in_the_way_no_more),
