@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The commands: their names come from cmd.h; and help. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/say.h"
 #include "cmd/cmd.h"
@@ -107,22 +110,38 @@ static int help(int argc, char **argv)
 	return EXIT_OK;
 }
 
+/* Gives a standard stream that is closed a descriptor all the same, of which every use fails as it
+ * did: else the next file opened would get its number, and with it what is printed. */
+static void fill_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/", O_PATH) < 0)
+			return;
+}
+
 /* Returns the exit code of a command that ended with `code`. */
 static int ended(int code)
 {
-	if (code == EXIT_ERROR || !memory_is_out())
+	if (code == EXIT_ERROR)
 		return code;
-	complain("out of memory: what was printed may lack parts");
+	if (memory_is_out()) {
+		complain("out of memory: what was printed may lack parts");
+		return EXIT_ERROR;
+	}
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	complain("writing to standard output: %s", strerror(errno ? errno : EIO));
 	return EXIT_ERROR;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct peer *peer = argc > 0 ? peer_called(argv[0]) : NULL;
 	const struct command *c;
 
 	if (peer)
-		return ended(peer_run(peer, argc, argv));
+		return peer_run(peer, argc, argv);
 	if (argc < 2) {
 		complain("no command given: try 'sudo culprit run', or see culprit help");
 		return EXIT_ERROR;
@@ -134,5 +153,11 @@ int main(int argc, char **argv)
 	c = find(argv[1]);
 	if (!c)
 		return unknown(argv[1], "a command", false);
-	return ended(c->run(argc - 1, argv + 1));
+	return c->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	fill_standard();
+	return ended(run(argc, argv));
 }

@@ -149,9 +149,7 @@ static int print(struct options *o, const struct view *v)
 	      : o->service ? render_service(v, out)
 	      : o->profile ? render_performance_profile(v, out)
 			   : audit_formats[o->format].write(v, &r, out);
-	if (err || fflush(out) || ferror(out))
-		return complain("writing the audit: %s", strerror(err ? -err : errno));
-	return 0;
+	return output_done(&o->output, err);
 }
 
 /* Takes the facts of this machine, or of a root that a test has made. */

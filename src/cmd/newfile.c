@@ -129,16 +129,15 @@ static int open_at(struct newfile *n, const char *path, bool plain)
 		err = err || n->made ? err : may_replace(&n->way, &st);
 		fd = err ? err : open_new(n);
 	}
-	if (fd >= 0)
-		n->file = fdopen(fd, "w");
-	if (n->file)
+	if (fd >= 0 && (n->file = fdopen(fd, "w")))
 		return 0;
+	err = fd < 0 ? fd : -errno;
 	if (fd >= 0)
 		close(fd);
 	if (n->temp[0])
 		unlinkat(n->way.dir, n->temp, 0);
 	way_close(&n->way);
-	return fd < 0 ? fd : -ENOMEM;
+	return err;
 }
 
 int newfile_open(struct newfile *n, const char *path)

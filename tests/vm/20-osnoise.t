@@ -53,6 +53,10 @@ kill -9 $waiting; wait $waiting; usleep 500000
 culprit osnoise -c 1 -d 100ms -o /dev/null 2>>/tmp/out/waited; echo $? >>/tmp/out/waited
 knobs >/tmp/out/raced
 
+for more in "" --alternate; do
+	culprit osnoise -c 1 -d 100ms $more >/dev/full 2>>/tmp/out/full; echo $? >>/tmp/out/full
+done
+
 echo osnoise >$T/current_tracer
 culprit osnoise -c 1 -d 1s -o /dev/null 2>/tmp/out/other; echo $? >>/tmp/out/other
 cat $T/current_tracer >>/tmp/out/other
@@ -120,6 +124,9 @@ ok(text["third"].endswith("0\n") and text["killed"] == text["before"],
 ok(text["waited"] == "0\n0\n" and text["raced"] == text["before"],
    "so it does when the one that was killed had waited for the end of another",
    text["waited"], text["raced"], text["before"])
+is_(text["full"],
+    2 * "culprit: writing to standard output: No space left on device\n1\n",
+    "a report that does not fit is an error, of each kind")
 ok("is in use already" in text["other"] and text["other"].endswith("\n1\nosnoise\n"),
    "another user is left alone", text["other"])
 done()

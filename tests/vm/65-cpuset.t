@@ -104,6 +104,8 @@ else
 	kill -INT $one; wait $one
 fi
 state >/tmp/out/after4
+culprit sleep -c 2 -i 20ms -P d:5ms:20ms -q --no-trace -d 1s <&- >/tmp/out/closed 2>&1
+echo $? >/tmp/out/closed.rc; state >/tmp/out/after6
 # nobody else gets this CPU: only where the kernel leaves no time to threads of lower priority
 if [ $root != /sys/fs/cgroup ]; then
 	knob=/proc/sys/kernel/sched_rt_runtime_us; limit=$(cat $knob); echo -1 >$knob
@@ -175,6 +177,8 @@ def check_deadline(kernel):
         is_((text["two.left"], text["two.control"]), ("2\n", "cpuset\n"),
             f"{name}: of two runs the second goes on when the first ends")
     is_(text["after4"].strip(), text["before"].strip(), f"{name}: the last run puts all back")
+    ok(text["closed.rc"] == "0\n" and text["after6"].strip() == text["before"].strip(),
+       f"{name}: so does one whose standard input is closed", text["closed"], text["after6"])
     for what, says in (("full", "kernel.sched_rt_runtime_us"), ("all", "leaves no CPU"),
                        ("live", "run [0-9]+ measures it"), ("taken", "exclusive|another cpuset")):
         ok(re.fullmatch(f"culprit: .*({says}).*\n", text[what]),
