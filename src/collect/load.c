@@ -112,7 +112,8 @@ static void become_tool(const struct load *l)
 		argv[n++] = count[kind];
 	}
 	setpgid(0, 0);
-	signal(SIGTERM, SIG_DFL);
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &l->unblocked, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (stay_on(&l->options.cpus))
