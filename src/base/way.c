@@ -145,7 +145,7 @@ int way_open(struct way *w, const char *path)
 	*w = (struct way){.dir = -1};
 	if (!path[0])
 		return -ENOENT;
-	err = go(w, open(".", NAME));
+	err = path[0] == '/' ? 0 : go(w, open(".", NAME)); /* not always ours to search */
 	err = err ? err : walk(w, path);
 	if (err)
 		way_close(w);
