@@ -105,6 +105,10 @@ int channel_token(const char *path, struct token *token)
 	}
 	n = S_ISREG(st.st_mode) ? read(fd, text, sizeof(text)) : -1;
 	close(fd);
+	if (S_ISREG(st.st_mode) && st.st_uid && st.st_uid != geteuid())
+		return complain("--token: %s is another user's, who knows what is in it: if that "
+				"is you, chown it, or else " NOT_OTHERS,
+				path);
 	if (S_ISREG(st.st_mode) && st.st_mode & (S_IRWXG | S_IRWXO))
 		return complain("--token: others than its owner may use %s: chmod 600 it, or "
 				"better " NOT_OTHERS,

@@ -70,8 +70,11 @@ ok("incomplete: its host did not come (--host-listen)" in r.out, "and so does it
 new_token("open", secret, 0o640)
 new_token("short", b"0123456789abcde\n")
 new_token("long", b"x" * 4097)
+new_token("theirs", secret)
+os.chown(at("theirs"), 65534, 65534)
 for what, args, why in (
         ("a token that others can read", ("--token", at("open")), "others than its owner may use"),
+        ("a token of another user", ("--token", at("theirs")), "is another user's"),
         ("a short token", ("--token", at("short")), "no file of 16 to 4096 bytes"),
         ("a long token", ("--token", at("long")), "no file of 16 to 4096 bytes"),
         ("a directory", ("--token", work), "others than its owner|no file of 16"),
