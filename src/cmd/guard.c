@@ -7,6 +7,7 @@
 
 #include "base/confine.h"
 #include "cmd/memory.h"
+#include "cmd/newfile.h"
 #include "recording/chunks.h"
 
 /* Refused, not a list of what is needed: which calls the C library makes to read, print and
@@ -63,6 +64,7 @@ static void tell_reader(int number)
 		      "fault of culprit's, and the file may be hostile\n";
 
 	say_call(text, sizeof(text) - 1, number);
+	newfile_abandon();
 }
 
 static void tell_answerer(int number)

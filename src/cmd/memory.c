@@ -15,6 +15,7 @@
 
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/newfile.h"
 
 #define MIB         (UINT64_C(1) << 20)
 #define BYTES_LEAST (16 * MIB)
@@ -91,6 +92,7 @@ static void *allocated(void *p)
 			 (unsigned long long)(bound / 512 / MIB + 1));
 		_exit(EXIT_ERROR);
 	}
+		newfile_abandon();
 	out = true;
 	errno = ENOMEM;
 	return NULL;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -67,15 +69,83 @@ static int may_replace(const struct way *w, const struct stat *st)
 											 : 0;
 }
 
+/* ---- temporary names ---- */
+
+#define NAMED 16 /* files of one process that have such a name, at most: others may stay */
+
+/* Read by a signal handler, and changed by several threads. */
+static _Atomic(struct newfile *) named[NAMED];
+static _Atomic pid_t named_by; /* a child has copies, and they are none of its files */
+
 static int name_temp(struct newfile *n)
 {
+	struct newfile *none;
 	uint64_t random;
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
 	snprintf(n->temp, sizeof(n->temp), ".culprit-%016" PRIx64, random);
+	named_by = getpid();
+	for (int i = 0; i < NAMED; i++) {
+		none = NULL;
+		if (atomic_compare_exchange_strong(&named[i], &none, n))
+			break;
+	}
 	return 0;
 }
+
+/* Forgets the name: the file does not have it any more. */
+static void unname(struct newfile *n)
+{
+	struct newfile *own;
+
+	for (int i = 0; i < NAMED; i++) {
+		own = n;
+		atomic_compare_exchange_strong(&named[i], &own, NULL);
+	}
+	n->temp[0] = '\0';
+}
+
+/* Removes what has such a name. */
+static void remove_temp(struct newfile *n)
+{
+	if (n->temp[0])
+		unlinkat(n->way.dir, n->temp, 0);
+	unname(n);
+}
+
+void newfile_abandon(void)
+{
+	for (int i = 0; i < NAMED && named_by == getpid(); i++) {
+		const struct newfile *n = named[i];
+
+		if (n)
+			unlinkat(n->way.dir, n->temp, 0);
+	}
+}
+
+static void on_end(int sig)
+{
+	newfile_abandon();
+	signal(sig, SIG_DFL);
+	raise(sig); /* once this function has returned */
+}
+
+/* Has signals that end the process remove the file, too, where it is still theirs to end it. */
+static void hear_end(void)
+{
+	static const int ends[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+	struct sigaction act;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (sigaction(ends[i], NULL, &act) || act.sa_handler != SIG_DFL)
+			continue;
+		act.sa_handler = on_end;
+		sigaction(ends[i], &act, NULL);
+	}
+}
+
+/* ---- opening ---- */
 
 /* A file without a name leaves nothing when the run is killed; some file systems have none. */
 static int open_new(struct newfile *n)
@@ -84,15 +154,16 @@ static int open_new(struct newfile *n)
 
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd < 0 ? -errno : fd;
+	hear_end();
 	err = name_temp(n);
 	if (err)
 		return err;
 	fd = openat(n->way.dir, n->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		    0666);
-	if (fd >= 0)
-		return fd;
-	n->temp[0] = '\0';
-	return -errno;
+	err = -errno;
+	if (fd < 0)
+		unname(n);
+	return fd < 0 ? err : fd;
 }
 
 static int open_there(struct way *w, const struct stat *was)
@@ -134,8 +205,7 @@ static int open_at(struct newfile *n, const char *path, bool plain)
 	err = fd < 0 ? fd : -errno;
 	if (fd >= 0)
 		close(fd);
-	if (n->temp[0])
-		unlinkat(n->way.dir, n->temp, 0);
+	remove_temp(n);
 	way_close(&n->way);
 	return err;
 }
@@ -164,15 +234,15 @@ int newfile_place(struct newfile *n)
 		err = name_temp(n);
 		if (!err && linkat(AT_FDCWD, from, w->dir, n->temp, AT_SYMLINK_FOLLOW)) {
 			err = -errno;
-			n->temp[0] = '\0';
+			unname(n);
 		}
 	}
 	if (!err && renameat(w->dir, n->temp, w->dir, w->name))
 		err = -errno;
-	if (err && n->temp[0])
-		unlinkat(w->dir, n->temp, 0);
+	if (err)
+		remove_temp(n);
+	unname(n);
 	n->made &= !err;
-	n->temp[0] = '\0';
 	return err;
 }
 
@@ -186,10 +256,9 @@ int newfile_close(struct newfile *n, bool keep)
 	if (n->file && keep && !err)
 		err = newfile_place(n);
 	if (n->temp[0])
-		unlinkat(w->dir, n->temp, 0);
+		remove_temp(n);
 	else if (n->file && w->dir >= 0 && !keep && n->placed && n->made)
 		unlinkat(w->dir, w->name, 0);
-	n->temp[0] = '\0';
 	if (n->file) {
 		way_close(w);
 		if (fclose(n->file) && !err)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include "base/way.h"
 
+/* Stays where it is in memory until it is closed. */
 struct newfile {
 	FILE *file;
 	struct way way; /* place for it; without a directory: what it is is no regular file */
@@ -43,6 +44,11 @@ FILE *newfile_grow(const char *path);
 /* Opens a file to append to, which stays as it is if it is there. A descriptor, or -errno: -EPERM
  * where somebody else has made it in a directory where anybody may write. */
 int newfile_append(const char *path);
+
+/* Removes all that has only a temporary name yet, before an _exit(): those files are lost. May be
+ * called in a signal handler. Some file systems have no files without a name; there SIGHUP, SIGINT,
+ * SIGPIPE and SIGTERM do it, too, unless somebody else catches or ignores them. */
+void newfile_abandon(void);
 
 /* strerror for -errno or errno of these. */
 const char *newfile_error(int error);

@@ -2,17 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The files that culprit writes as root, in a directory where anybody may write: what a neighbour
 has planted there is neither followed nor kept."""
+import contextlib
+import ctypes
+import errno
 import json
 import os
 import re
+import resource
+import shutil
 import signal
 import stat
+import struct
 import subprocess
 import tempfile
 import threading
 import time
 
-from lib import CULPRIT, HANG_S, ROOT, await_gone, culprit, done, is_, need_root, ok
+from lib import CULPRIT, HANG_S, ROOT, await_gone, culprit, done, is_, need_root, ok, sanitized
 
 need_root()
 os.umask(0o027)
@@ -282,7 +288,91 @@ for limit in (10, 1024, 4096):
            "as much as it says can be read", said[1], r)
     else:
         ok(r.rc == 1 and limit == 10, "nothing of it can be read", r)
+for name, way in {**WAYS, "run -o": (*RUN, "-o"), "--raw": (*RUN, "--raw"), "-r": (*RUN, "-r"),
+                  "audit -o": ("audit", *RUN[1:3], "-o"), "explain -o": ("explain", "K09", "-o"),
+                  "diff -o": ("diff", REC, REC, "-o")}.items():
+    path = os.path.join(private, "cut")
+    r = culprit(*way, path, prefix=("prlimit", "--fsize=200"))
+    if name == "--ready-file":  # has no bytes
+        ok(r.rc == 0 and os.path.getsize(path) == 0, f"200 bytes of room: {name}", r)
+    else:
+        ok(r.rc == 1 and sum(path in line for line in r.err.splitlines()) == 1
+           and ("File too large" in r.err or name == "a PNG"),
+           f"200 bytes of room: {name} says so, and ends with 1", r)
+    for left in "cut", "cut." + RUN[2]:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(private, left))
+journals = os.path.join(private, "try")
+r = culprit("try", "K01", *RUN[1:3], "--state", journals, prefix=("prlimit", "--fsize=20"))
+ok(r.rc == 1 and "File too large" in r.err and not os.path.exists(journals),
+   "20 bytes of room: a try that cannot keep what it has to put back is none", r)
+with open(out, "wb") as f:
+    r = subprocess.run(["prlimit", "--fsize=200", CULPRIT, "report", REC], stdout=f,
+                       stderr=subprocess.PIPE, text=True)
+ok(r.returncode == 1 and r.stderr.count("\n") == 1 and "File too large" in r.stderr,
+   "200 bytes of room on standard output: report says so", r)
 r = culprit("record", *RUN[1:], "--force", rec)
 ok(r.rc == 0 and f" in {os.path.getsize(rec):,} bytes;" in r.out,
    "with room enough it says the size of the file", r, os.path.getsize(rec))
+is_(sorted(os.listdir(private)), ["cut.rec", "kept", "out", "planted"], "nothing else is left")
+
+# ---- a directory that is not to be searched ----
+os.mkdir(os.path.join(rooms.name, "closed"), 0o700)
+public = shutil.copy(CULPRIT, rooms.name)
+path = os.path.join(shared, "absolute")
+nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+r = culprit("version", "-o", path, path=public,
+            prefix=("env", "-C", os.path.join(rooms.name, "closed"), *nobody))
+ok(r.rc == 0 and not r.err and os.stat(path).st_uid == NOBODY,
+   "-o with an absolute path, in a directory that the user may not search", r)
+shutil.rmtree(shared)
+
+# ---- a file system on which each file has a name, as vfat ----
+
+
+def no_tmpfile():
+    """The kernel says so from here on: a filter of open calls."""
+    call = {"x86_64": 257, "aarch64": 56}[os.uname().machine]  # openat
+    code = [(0x20, 0, 0, 0), (0x15, 0, 3, call), (0x20, 0, 0, 32),  # number; third argument
+            (0x45, 0, 1, 0o20000000), (0x06, 0, 0, 0x00050000 | errno.EOPNOTSUPP),  # O_TMPFILE
+            (0x06, 0, 0, 0x7fff0000)]
+    text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
+    program = struct.pack("HxxxxxxQ", len(code), ctypes.addressof(text))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):  # no_new_privs, seccomp
+        raise OSError(ctypes.get_errno(), "a filter")
+
+
+if os.uname().machine in ("x86_64", "aarch64"):
+    named = os.path.join(private, "named")
+    os.mkdir(named)
+    path = os.path.join(named, "x")
+    for name, want, least, *args in (("it is put in place", 0, 0, REC),
+                                     ("no report", 1, 0, "/nonexistent"),
+                                     ("out of memory", 1, 2 << 20, REC)):
+        if least and sanitized():
+            continue
+
+        def limited():
+            no_tmpfile()
+            if least:
+                resource.setrlimit(resource.RLIMIT_DATA, (least, least))
+
+        r = subprocess.run([CULPRIT, "report", *args, "-o", path], preexec_fn=limited, text=True,
+                           capture_output=True)
+        ok(r.returncode == want and os.listdir(named) == ([] if want else ["x"])
+           and ("out of memory" in r.stderr) == bool(least),
+           f"{name}: no temporary file is left", r, os.listdir(named))
+        for left in os.listdir(named):
+            os.unlink(os.path.join(named, left))
+    for how in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        r = subprocess.Popen([CULPRIT, "report", "-", "-o", path], preexec_fn=no_tmpfile,
+                             stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        await_gone(lambda: r.poll() is None and not os.listdir(named))
+        began = os.listdir(named)
+        r.send_signal(how)
+        _, err = r.communicate(timeout=HANG_S)
+        ok(began and began[0].startswith(".culprit-") and r.returncode == -how
+           and os.listdir(named) == [], f"{how.name} leaves no temporary file", began, err,
+           r.returncode, os.listdir(named))
 done()
