@@ -78,7 +78,7 @@ static void tell_answerer(int number)
 
 void guard_reader(uint64_t memory, bool writes)
 {
-	memory_bound(memory);
+	chunks_bound_input(memory_bound(memory));
 	confine_rights(RIGHT_DAC_READ_SEARCH | (writes ? RIGHTS_OF_FILES : 0));
 }
 

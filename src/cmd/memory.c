@@ -46,25 +46,27 @@ static int set_memory(const char *text, void *field, const struct opt *row, char
 }
 
 const struct opt memory_opts[] = {
-	{0, "memory", "SIZE", "allocate at most so much for what the file holds: 512M, 4G", 0,
-	 set_memory, .preset = "1G"},
+	{0, "memory", "SIZE",
+	 "allocate at most so much for what the file holds, and take no more from a pipe: 512M, 4G",
+	 0, set_memory, .preset = "1G"},
 	{0},
 };
 
-void memory_bound(uint64_t bytes)
+uint64_t memory_bound(uint64_t bytes)
 {
-#ifdef __SANITIZE_ADDRESS__ /* the sanitizer needs several times the bound for itself */
-	(void)bytes;
-#else
+	uint64_t most = bytes ? bytes : BYTES_USUAL;
+
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer needs several times the bound for itself */
 	struct rlimit limit;
 
-	bound = bytes ? bytes : BYTES_USUAL;
+	bound = most;
 	if (getrlimit(RLIMIT_DATA, &limit))
-		return;
+		return most;
 	if (limit.rlim_cur > bound)
 		limit.rlim_cur = bound;
 	setrlimit(RLIMIT_DATA, &limit);
 #endif
+	return most;
 }
 
 void memory_returns(void)
@@ -90,9 +92,9 @@ static void *allocated(void *p)
 			 "--memory %lluG allows more",
 			 (unsigned long long)(bound / MIB),
 			 (unsigned long long)(bound / 512 / MIB + 1));
+		newfile_abandon();
 		_exit(EXIT_ERROR);
 	}
-		newfile_abandon();
 	out = true;
 	errno = ENOMEM;
 	return NULL;

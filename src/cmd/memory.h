@@ -14,8 +14,8 @@ extern const struct opt memory_opts[];
 
 /* Bounds what this process allocates from here on, for a command that reads recordings: the
  * allocation that goes beyond it says so in one line, and ends the process with status 1. bytes: of
- * --memory; 0: as its help says. */
-void memory_bound(uint64_t bytes);
+ * --memory; 0: as its help says. Returns the bound. */
+uint64_t memory_bound(uint64_t bytes);
 
 /* From here on what is freed in blocks of 1 MiB or more goes back to the kernel, for a command that
  * runs for long: without this glibc keeps blocks of up to 32 MiB once one of them was freed. */

@@ -43,6 +43,12 @@ static bool is_copied(void)
 }
 
 static FILE *spare; /* for the copy; NULL: it is to be made */
+static uint64_t input_most = UINT64_MAX;
+
+void chunks_bound_input(uint64_t bytes)
+{
+	input_most = bytes;
+}
 
 void chunks_expect_input(void)
 {
@@ -51,10 +57,11 @@ void chunks_expect_input(void)
 }
 
 /* Makes standard input a file that can be read from any place, and more than once: a pipe is copied
- * into one without a name, which takes its place. 0, or -1 with errno. */
+ * into one without a name, which takes its place. 0, or -1 with errno, E2BIG for the bound. */
 static int settle_input(void)
 {
 	char block[65536], first[sizeof(FILE_MAGIC) - 1];
+	uint64_t taken = 0;
 	size_t have = 0;
 	ssize_t n = 0;
 	FILE *f;
@@ -65,7 +72,12 @@ static int settle_input(void)
 	f = spare;
 	spare = NULL;
 	while (f && (n = read(STDIN_FILENO, block, sizeof(block))) != 0) {
-		if ((n < 0 && errno != EINTR) || (n > 0 && fwrite(block, n, 1, f) != 1))
+		if (n < 0 && errno == EINTR)
+			continue;
+		taken += n > 0 ? n : 0;
+		if (taken > input_most)
+			errno = E2BIG;
+		if (n < 0 || taken > input_most || fwrite(block, n, 1, f) != 1)
 			break;
 		for (ssize_t i = 0; i < n && have < sizeof(first); i++)
 			first[have++] = block[i];
@@ -106,6 +118,10 @@ int chunks_open(struct chunks *c, const char *path, const char *name)
 		path = name;
 	else if (!strcmp(path, "-"))
 		path = "standard input";
+	if (c->fd < 0 && errno == E2BIG)
+		return complain("%s has more than %llu MiB: allow more with --memory, or give a "
+				"file",
+				path, (unsigned long long)(input_most >> 20));
 	if (c->fd < 0)
 		return complain("cannot read %s: %s", path, strerror(errno));
 	if (fstat(c->fd, &st) || !S_ISREG(st.st_mode)) {

@@ -32,6 +32,10 @@ struct chunks {
  * standard input is copied if that is a pipe and is opened as "-". */
 void chunks_expect_input(void);
 
+/* Takes at most so many bytes from standard input where it is copied: who writes there may never
+ * end, and the place for such files may be memory. */
+void chunks_bound_input(uint64_t bytes);
+
 /* 0, or -1 with the reason said: the file cannot be opened, or is no recording that this version
  * can read. name: what messages call it; NULL: its path. */
 int chunks_open(struct chunks *c, const char *path, const char *name);

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 import forged
-from lib import CULPRIT, ROOT, done, is_, ok
+from lib import CULPRIT, HANG_S, ROOT, done, is_, ok
 
 CPUS = 8192
 BASE = 10**15  # ns
@@ -115,6 +115,22 @@ for command, *args in (("report",), ("report", "-f", "csv"), ("report", "-f", "j
     ok(status == 1 and err.startswith("culprit: out of memory: 64 MiB") and
        err.count("\n") == 1 and mb < 90, f"too small a bound: {command} {' '.join(args[:1])}",
        status, mb, err)
+with open(many, "rb") as f:
+    start = f.read()
+for command, *args in (("report",), ("osnoise", "--input", TRACE)):
+    piped = subprocess.Popen([CULPRIT, command, *args, "-", "--memory", "16M"], text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE)
+    given = 0
+    try:
+        for block in [start] + [bytes(1 << 16)] * 2048:
+            given += os.write(piped.stdin.fileno(), block)
+    except BrokenPipeError:
+        pass
+    _, err = piped.communicate(timeout=HANG_S)
+    ok(piped.returncode == 1 and err == "culprit: standard input has more than 16 MiB: allow more "
+       "with --memory, or give a file\n" and 16 << 20 < given < 18 << 20,
+       f"{command}: a recording without an end in a pipe", piped.returncode, err, given)
 mb, status, _, err = report(many, prefix=("sh", "-c", 'ulimit -v 100000; exec "$@"', "sh"))
 ok(status == 1 and err.count("\n") == 1 and "out of memory" in err,
    "a limit of the shell that does not suffice", status, err)
