@@ -74,12 +74,12 @@ for command in culprit("help", "--list").out.split():
 page = {w: subprocess.run([CULPRIT, "report", os.path.join(place, "two.rec")], capture_output=True,
                           text=True,
                           env={**os.environ, "COLUMNS": w}).stdout for w in ("90", "120", "", "39",
-                                                                             "wide")}
+                                                                             "40", "wide")}
 is_([max(map(len, page[w].splitlines())) <= int(w) for w in ("90", "120")], [True, True],
     "COLUMNS is kept to")
 ok(page["90"] != page["120"], "COLUMNS changes the width")
-is_([page[w] == page[""] for w in ("39", "wide")], [True, True],
-    "COLUMNS that is no width changes nothing")
+is_([page["wide"] == page[""], page["39"] == page["40"]], [True, True],
+    "COLUMNS that is no width changes nothing, and 40 are the least")
 
 # ---- culprit.h, which programs include ----
 
