@@ -27,7 +27,8 @@ const struct opt hosted_opts[] = {
 	 "in a guest: takes here what culprit watch sends of it from its host meanwhile, and says "
 	 "who took on the host what was lost outside the kernel; vsock:PORT, tcp:PORT (127.0.0.1 "
 	 "alone) or tcp:ADDRESS:PORT (culprit help reading)",
-	 FIELD(listen), channel_set_listen, .excludes = "no-trace,style,hiccups,textfile,listen",
+	 FIELD(listen), channel_set_listen,
+	 .excludes = "no-trace,style,raw,hiccups,textfile,listen",
 	 .why = "makes its report at the end, from all that was traced"},
 	{0, "host-wait", "TIME",
 	 "how long to wait for the host before the window opens; without it the run begins, and "

@@ -74,7 +74,7 @@ extern const struct opt measure_opts[], measure_report_opts[];
 		0, "command-lines", NULL,                                                          \
 			"keep the command lines of the threads that took time, and of those that " \
 			"asked: they may hold secrets",                                            \
-			field                                                                      \
+			field, .excludes = "no-trace", .why = "is found by tracing"                \
 	}
 
 int measure_set_duration(const char *text, void *field, const struct opt *row, char *why,

@@ -196,16 +196,6 @@ bool output_spans(const struct output *o)
 	return format_of(o)->spans;
 }
 
-bool output_adds_up(const struct output *o)
-{
-	static const char *const names[] = {"text", "json", "openmetrics", "prometheus"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(format_of(o)->choice.name, names[i]))
-			return true;
-	return false;
-}
-
 void output_grow(struct output *o)
 {
 	int err = o->path ? newfile_place(&o->new) : 0;

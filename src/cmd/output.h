@@ -39,10 +39,11 @@ extern const struct opt_choice output_labels[];   /* see output_label() */
 extern const struct opt series_opts[]; /* for a struct output, for reports of workloads */
 
 /* The row of --by: `field` is the offset of an int, an enum owner_by. */
-#define OUTPUT_BY(field)                                                                           \
+#define OUTPUT_BY(field, excludes_)                                                                \
 	{                                                                                          \
 		0, "by", "WHAT", "what a row of threads stands for", field, opt_set_choice,        \
-			.choices = OPT_CHOICES(output_bys), .preset = "thread"                     \
+			.choices = OPT_CHOICES(output_bys), .preset = "thread",                    \
+			.excludes = excludes_, .why = "tells threads apart"                        \
 	}
 
 /* The kind of owner that labels the series of metrics, by --metrics-label; BY_THREAD: none. */
@@ -73,6 +74,10 @@ bool output_prose(const struct output *o); /* is text or Markdown */
 bool output_markdown(const struct output *o);
 bool output_adds_up(const struct output *o); /* needs no single hiccup */
 bool output_alone(const struct output *o);   /* takes only one view */
+/* Refuses a choice of sources that the format would not heed. 0, or -1 with the reason said. */
+int output_check_shown(const struct output *o, const struct shown *shown);
+/* Refuses what would show names in a run that is not traced. The same. */
+int output_check_traced(const struct output *o, bool traced);
 /* Prepares for writing; line formats write their head. Without it the first hiccup or the end does
  * that, so a command that fails before has written nothing. */
 void output_begin(struct output *o);

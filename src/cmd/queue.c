@@ -198,6 +198,9 @@ static int number_roles(struct options *o)
 	if (c->measure.no_trace)
 		return complain("--pin none follows the processes by tracing: leave out either it "
 				"or --no-trace");
+	if (c->measure.user_stacks)
+		return complain("--user-stacks: none are taken on the CPUs where the processes "
+				"may run: leave it out with --pin none");
 	for (int role = 0; role < QUEUE_ROLES; role++) {
 		if (o->cpu[role] >= 0)
 			return complain("--pin none pins no process: leave out the CPU of the %s",

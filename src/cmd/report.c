@@ -75,13 +75,16 @@ static const struct opt report_opts[] = {
 	 FIELD(shown.kinds), set_kind},
 	{0, "source", "GLOB", "show only sources whose name or function matches, like 'kworker/*'",
 	 FIELD(shown.source), opt_set_string},
-	OUTPUT_BY(FIELD(by)),
+	OUTPUT_BY(FIELD(by), NULL),
 	{0, "top", "N", "how many sources of each CPU to show", FIELD(shown.top), set_top,
 	 .preset = "as many as the format has room for"},
 	{0, "rank", NULL,
 	 "any number of recordings in one screen, in text or Markdown: which hosts lose most, and "
 	 "what costs most on how many of them",
-	 FIELD(rank)},
+	 FIELD(rank),
+	 .excludes = "kind,source,top,host,max-hiccup,max-lost,junit,tap,stacks,chart,percentiles,"
+		     "all",
+	 .why = "prints a screen of its own"},
 	OPT_HOST(FIELD(hosts)),
 	OPT_REDACT(FIELD(redact)),
 	{.include = limits_opts, .offset = FIELD(limits)},
@@ -342,21 +345,6 @@ static int rank(struct options *o, char **path, uint32_t n)
 	return err || unread ? EXIT_ERROR : EXIT_OK;
 }
 
-/* False, with the reason said: --rank does not go with this. */
-static bool may_rank(const struct options *o)
-{
-	if (!output_prose(&o->output))
-		complain("--rank writes text or Markdown: for programs there is -f parquet-rollup, "
-			 "a file each (culprit help fleet)");
-	else if (shown_some(&o->shown) || o->shown.top || o->hosts.path[0] ||
-		 o->limits.max_hiccup_ns || o->limits.max_lost > 0 || limits_rights(&o->limits))
-		complain("--rank goes without --kind, --source, --top, --host, limits, --junit and "
-			 "--tap");
-	else
-		return true;
-	return false;
-}
-
 int cmd_report(int argc, char **argv)
 {
 	struct options o = {0};
@@ -381,7 +369,12 @@ int cmd_report(int argc, char **argv)
 		complain("--host needs all gaps of the guest: give it without --threshold");
 		return EXIT_ERROR;
 	}
-	if (o.rank && !may_rank(&o))
+	if (o.rank && !output_prose(&o.output)) {
+		complain("--rank writes text or Markdown: for programs there is -f parquet-rollup, "
+			 "a file each (culprit help fleet)");
+		return EXIT_ERROR;
+	}
+	if (output_check_shown(&o.output, &o.shown))
 		return EXIT_ERROR;
 	guard_reader(o.memory, o.output.path || limits_rights(&o.limits));
 	guard_alone(o.output.path || limits_rights(&o.limits));

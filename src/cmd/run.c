@@ -37,7 +37,7 @@ struct options {
 static const struct opt run_opts[] = {
 	{.include = measure_report_opts, .offset = FIELD(measure)},
 	{.include = output_opts, .offset = FIELD(output)},
-	OUTPUT_BY(FIELD(measure.by)),
+	OUTPUT_BY(FIELD(measure.by), "no-trace"),
 	{'r', "record", "FILE", "also record the run in FILE, for culprit report and diff",
 	 FIELD(record), output_set_file},
 	{0, "force", NULL, "overwrite a recording that exists", FIELD(force), .needs = "record",
@@ -265,7 +265,8 @@ int cmd_run(int argc, char **argv)
 	}
 	style_prepare(&o.styled, &o.measure);
 	host_read(&v->host);
-	if (textfile_check(&o.textfile, &o.output)) {
+	if (textfile_check(&o.textfile, &o.output) ||
+	    output_check_traced(&o.output, !o.measure.no_trace)) {
 		code = EXIT_ERROR;
 	} else if (o.styled.json.path && o.styled.style != STYLE_OSLAT) {
 		complain("--style-json is of --style oslat alone: leave it out, or give -f json "

@@ -26,7 +26,7 @@ static const struct opt top_opts[] = {
 	{.include = measure_opts, .offset = offsetof(struct options, measure)},
 	MEASURE_NO_TRACE(offsetof(struct options, measure.no_trace)),
 	MEASURE_COMMANDS(offsetof(struct options, measure.commands)),
-	OUTPUT_BY(offsetof(struct options, measure.by)),
+	OUTPUT_BY(offsetof(struct options, measure.by), "no-trace"),
 	{0},
 };
 

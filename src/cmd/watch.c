@@ -71,7 +71,7 @@ static const struct opt watch_opts[] = {
 	 FIELD(command.measure.housekeeping), opt_set_cpus, .preset = "all CPUs but those of -c"},
 	{'q', "quiet", NULL, "print no progress line", FIELD(command.measure.quiet)},
 	{.include = output_opts, .offset = FIELD(command.output)},
-	OUTPUT_BY(FIELD(command.measure.by)),
+	OUTPUT_BY(FIELD(command.measure.by), NULL),
 	{.include = workload_record_opts, .offset = FIELD(command)},
 	{0, "to", "ADDRESS",
 	 "send the recording to culprit run in the guest whose virtual CPUs these are, where that "

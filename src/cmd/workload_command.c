@@ -114,7 +114,8 @@ int workload_command_run(struct workload_command *c, const struct workload *work
 	host_read(&v->host);
 	if (c->label)
 		snprintf(v->run.label, sizeof(v->run.label), "%s", c->label);
-	if (!measure_check(&c->measure, &v->host) && !check_roaming(c) &&
+	if (!output_check_traced(&c->output, !c->measure.no_trace) &&
+	    !measure_check(&c->measure, &v->host) && !check_roaming(c) &&
 	    !output_open(&c->output)) {
 		co = measure_collect(&c->measure);
 		co.workload = workload;

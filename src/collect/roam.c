@@ -48,7 +48,8 @@ static int open_watch(struct roam *r, const struct roam_options *o,
 	const struct run *of_samplers = &r->samplers_view->run;
 	struct watch_options w = {.cpus = *o->collect.roams,
 				  .housekeeping = o->collect.housekeeping,
-				  .threshold_ns = o->threshold_ns};
+				  .threshold_ns = o->threshold_ns,
+				  .commands = o->collect.commands};
 
 	for (uint32_t i = 0; i < r->samplers_view->ncpus && i < ROAM_MAX; i++)
 		o->pid[i] = w.threads.tid[i] = r->samplers_view->cpu[i].sampler_pid;

@@ -139,6 +139,7 @@ else:
                        (("--accumulator", "none", "--journaller", "none"), "nobody would take"),
                        (("--pin", "none", "--producer", "0"), "the CPU of the producer"),
                        (("--pin", "none", "--no-trace"), "by tracing"),
+                       (("--pin", "none", "--user-stacks"), "--user-stacks"),
                        (("-l", "7"), "-l"), (("-b", "100"), "power of two"),
                        (("-b", str(1 << 24), "-l", "65536"), "enough memory"),
                        (("-g", "0"), "-g"), (("-w", "0"), "-w"),

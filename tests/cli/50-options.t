@@ -120,6 +120,22 @@ for what, says, *args in (
          "--load", "cpu"),
         *((f"osnoise --input with {args[0]}", f"leave out {args[0]} ", "osnoise", "--input", TRACE,
            *args) for args in (("--begin", "/10s"), ("--ready-file", "x"))),
+        *((f"report --rank with {args[0]}", f"leave out {args[0]} ", "report", "--rank",
+           at("two.rec"), *args) for args in (("--stacks",), ("--chart",), ("--all",),
+                                              ("--percentiles", "wide"), ("--kind", "irq"),
+                                              ("--max-hiccup", "1s"), ("--host", at("two.rec")))),
+        *((f"report --top with -f {form}", f"leave it out with -f {form}$", "report",
+           at("two.rec"), "--top", "1", "-f", form, "-o", at("no"))
+          for form in ("csv", "jsonl", "folded", "hgrm", "hlog", "openmetrics", "parquet")),
+        *((f"report {args[0]} with -f {form}", f"of what -f {form} has", "report", at("four.rec"),
+           *args, "-f", form) for args in (("--kind", "irq"), ("--source", "*"))
+          for form in ("folded", "hgrm", "hlog", "openmetrics", "prometheus")),
+        *((f"{command} --no-trace with {args[0]}", "leave out --(no-trace|stacks|metrics-label)",
+           command, "--no-trace", *args) for command, *args in (
+               ("run", "--by", "unit"), ("run", "--stacks"), ("sleep", "--stacks"),
+               ("record", "--command-lines"), ("run", "--metrics-label", "unit"))),
+        ("run --raw with --host-listen", "leave out --raw ", "run", "--raw", "x", "--host-listen",
+         "tcp:1", "--token", "x"),
         ("pingpong --pin with -c", "leave out --cpus", "pingpong", "--pin", "0,1", "-c", "0")):
     refused(f"{what} is refused", *args, says=says)
 
