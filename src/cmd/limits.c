@@ -253,6 +253,11 @@ int limits_open(struct limits *l)
 	return cases_open(&l->cases);
 }
 
+bool limits_given(const struct limits *l)
+{
+	return l->max_hiccup_ns || l->max_lost > 0 || l->cases.junit || l->cases.tap;
+}
+
 uint64_t limits_rights(const struct limits *l)
 {
 	return l->cases.junit || l->cases.tap ? RIGHTS_OF_FILES : 0;

@@ -111,7 +111,9 @@ const struct opt_command report_usage = {
 	.summary = "print the report of a recording, or of several in one",
 	.about = "Prints what the run that made the recording would have printed, in any format. "
 		 "Several recordings give one report with a column for the host. It needs no "
-		 "privileges, and runs on any machine. - is standard input.",
+		 "privileges, and runs on any machine. - is standard input. With a limit, --junit "
+		 "or "
+		 "--tap it ends with 3 where a run was cut short, as that did.",
 	.opts = report_opts,
 	.examples = report_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
@@ -256,6 +258,14 @@ static bool some_shown(const struct options *o, const struct view *const *views,
 	return false;
 }
 
+/* The exit code as that of the run itself, where somebody asks for a verdict. code: that so far. */
+static int judged(struct limits *l, const struct view *v, int code)
+{
+	if (limits_crossed(l, v) == EXIT_CROSSED && code == EXIT_OK)
+		code = EXIT_CROSSED;
+	return v->run.incomplete[0] && limits_given(l) ? EXIT_INCOMPLETE : code;
+}
+
 static int report(struct options *o, char **path, uint32_t n)
 {
 	struct file *file = calloc(n, sizeof(*file));
@@ -282,8 +292,7 @@ static int report(struct options *o, char **path, uint32_t n)
 	}
 	code = limits_open(&o->limits) || output_end(&o->output, views, n) ? EXIT_ERROR : EXIT_OK;
 	for (i = 0; i < n && code != EXIT_ERROR; i++)
-		if (limits_crossed(&o->limits, views[i]) == EXIT_CROSSED)
-			code = EXIT_CROSSED;
+		code = judged(&o->limits, views[i], code);
 	if (code != EXIT_ERROR && limits_write(&o->limits))
 		code = EXIT_ERROR;
 out:

@@ -271,6 +271,16 @@ is_(sum(line.startswith("not ok ") for line in lines), len(bad), "--tap: as many
 is_([line for line in lines[2:] if not re.match(r"ok \d+ - |not ok \d+ - |# ", line)
      or not line.isprintable()], [], "--tap: names break no line")
 is_([line for line in lines if re.search(r"[^\\]#", line[2:])], [], "--tap: nor make directives")
+with open(at("irq.rec"), "rb") as f, open(at("short.rec"), "wb") as short:
+    short.write(f.read()[:-100])  # the end is missing
+is_([(r.rc, json.loads(r.out)["run"]["incomplete"] is None) for r in (
+    culprit("report", at("short.rec"), "-f", "json"),
+    culprit("report", at("short.rec"), "-f", "json", "--max-hiccup", "10s"),
+    culprit("report", at("short.rec"), "-f", "json", "--tap", tap))],
+    [(0, False), (3, False), (3, False)],
+    "a verdict on a run that was cut short is told from others, as the run itself would tell it")
+with open(tap, encoding="utf-8") as f:
+    ok("not ok 1 - " in f.read(), "--tap: so does the file")
 r = culprit("report", at("irq.rec"), "--max-hiccup", "1s", "--tap", "/nowhere/x")
 ok(r.rc == 1 and r.err.count("\n") == 1 and "/nowhere/x" in r.err and not r.out,
    "--tap: a file that cannot be made is told before the report", r)
