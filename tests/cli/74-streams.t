@@ -104,7 +104,9 @@ shutil.rmtree(at("state"), ignore_errors=True)
 
 # ---- programs that it starts ----
 os.mkdir(at("bin"))
-LOOK = "grep -q '^SigIgn:.0*$' /proc/self/status"
+# All but two of the C library's own (32 and 33), which nobody may set: posix_spawn() leaves them
+# ignored, and so have children of make.
+LOOK = r"grep -q '^SigIgn:.0*\(0\|8\|10\|18\)0\{7\}$' /proc/self/status"
 for name, more in (("rsvg-convert", "cat"), ("trace-cmd", f"cat {TRACE}"),
                    ("stress-ng", "sleep 1000 & wait")):
     with open(os.path.join(at("bin"), name), "w") as f:
@@ -119,7 +121,8 @@ for name, *args in (("rsvg-convert", "plot", REC, "-o", at("x.png")),
                     ("exec", "record", *RUN, "--last", "1s", "--when", "end", "--then",
                      f"exec:{LOOK} && touch {at('none')}", at("last"))):
     r = culprit(*args, prefix=("env", f"PATH={at('bin')}:{os.environ['PATH']}"))
-    ok(r.rc == 0 and (name != "exec" or os.path.exists(at("none"))), f"{name} ignores no signal", r)
+    ok(r.rc == 0 and (name != "exec" or os.path.exists(at("none")))
+       and (name != "stress-ng" or not r.err), f"{name} ignores no signal", r)
 
 # ---- few descriptors, little memory, any umask ----
 left = sorted(os.listdir(place))
