@@ -37,17 +37,21 @@ static const struct {
 	{"tasklet_entry", true},     {"hrtimer_expire_entry", true},
 };
 
+/* The search in the kernel's types takes a millisecond, where there is none. */
+static bool can_hold(const struct kernel *k, bool realtime)
+{
+	return (!realtime || kernel_is_realtime()) && kernel_function(k, "bpf_preempt_disable") > 0;
+}
+
 /* True for one of the two where there are two, and for all others. */
 static bool is_the_one(const char *name, const struct kernel *k)
 {
-	bool can_hold = kernel_function(k, "bpf_preempt_disable") > 0;
 	const char *held = strstr(name, "_held");
 	size_t len = held ? (size_t)(held - name) : strlen(name);
 
 	for (size_t i = 0; i < sizeof(preemptible) / sizeof(preemptible[0]); i++)
 		if (strlen(preemptible[i].name) == len && !strncmp(preemptible[i].name, name, len))
-			return (can_hold && (!preemptible[i].realtime || kernel_is_realtime())) ==
-			       !!held;
+			return can_hold(k, preemptible[i].realtime) == !!held;
 	return true;
 }
 
