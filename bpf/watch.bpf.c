@@ -115,6 +115,19 @@ static __always_inline void comes(struct cpu_state *c, struct party p, __u64 now
 	wait_end(w);
 }
 
+/* The thread that leaves now came before the window, or behind one that the kernel hides from the
+ * tracepoint. What it waited for until then is over. */
+static __always_inline void came_unseen(struct cpu_state *c, __s32 tid, __u64 now)
+{
+	struct wait *w = wait_of(tid);
+
+	activate(c, now);
+	if (!w)
+		return;
+	deactivate(state_of_cpu(w->cpu), now);
+	wait_end(w);
+}
+
 /* When the thread came; 0: nobody saw it come. */
 static __always_inline __u64 here_since(const struct cpu_state *c, const struct task_struct *task,
 					bool first)
@@ -225,7 +238,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (had && (c->own.here != (__u32)prev->pid || !mine))
 		is_gone(c, now);
 	if (mine && !c->own.here)
-		activate(c, now); /* came without a record, or before the window */
+		came_unseen(c, out.tid, now);
 	softirq_over_switch(c, now, prev->pid, next->pid);
 	c->irq[0].start_ns = 0;
 	c->irq[1].start_ns = 0;

@@ -68,6 +68,7 @@ struct wait_set order_waits;
 #include "order_variables.h"
 
 const volatile int summing = SUMS_ALONE;
+const volatile __s32 watch_tid[WATCH_IDS] = {ORDER_WATCHED};
 
 static inline void *look_up(const void *map, __u32 key)
 {
@@ -121,12 +122,23 @@ void order_goes_elsewhere(__u64 now)
 	deactivate(&order_state, now);
 }
 
-void order_switch(int prev, int next)
+static void switch_threads(int prev, int next, bool preempt)
 {
-	struct task_struct from = {.pid = prev, .tgid = prev}, to = {.pid = next, .tgid = next};
-	unsigned long long ctx[3] = {1, (unsigned long long)&from, (unsigned long long)&to};
+	struct task_struct from = {.pid = prev, .tgid = prev, .__state = !preempt},
+			   to = {.pid = next, .tgid = next};
+	unsigned long long ctx[3] = {preempt, (unsigned long long)&from, (unsigned long long)&to};
 
 	watch_switch(ctx);
+}
+
+void order_switch(int prev, int next)
+{
+	switch_threads(prev, next, true);
+}
+
+void order_sleeps(int prev, int next)
+{
+	switch_threads(prev, next, false);
 }
 
 void order_softirq(unsigned int vec, bool begins)

@@ -26,6 +26,8 @@ __u64 order_comes(__s32 tid);
 void order_waits_here(__u64 now);
 void order_goes_elsewhere(__u64 now);
 void order_switch(int prev, int next); /* on the target; nobody watches these threads */
+void order_sleeps(int prev, int next); /* the same, of one that sleeps from now on */
+#define ORDER_WATCHED 7777             /* one that somebody watches */
 
 void order_softirq(unsigned int vec, bool begins); /* on the target, where somebody is watched */
 
