@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "render/audit_setup.h"
 
 #define SYSCTL_FILE "/etc/sysctl.d/60-culprit.conf"
@@ -132,7 +133,23 @@ static void write_boot_line(const char *word, size_t len, FILE *out)
 		(int)len, word);
 }
 
-static bool write_boot(const char *boot, FILE *out)
+/* grubby has put the parameters in place of others of their names, which removing does not bring
+ * back. Old ones and new ones have the same names, so these are two commands. */
+static void write_boot_undo(const struct view *v, const char *boot, FILE *out)
+{
+	char *old = boot_replaced(&v->facts, boot), safe[4096];
+
+	fprintf(out, "# undo: grubby --update-kernel=ALL --remove-args='%s'", boot);
+	if (old && strchr(old, '\''))
+		fputs("; then add what these have replaced", out);
+	else if (old)
+		fprintf(out, "; grubby --update-kernel=ALL --args='%s'",
+			escape_text(old, SIZE_MAX, safe, sizeof(safe)));
+	putc('\n', out);
+	free(old);
+}
+
+static bool write_boot(const struct view *v, const char *boot, FILE *out)
 {
 	if (!boot || strpbrk(boot, "\"'$`\\{}\n"))
 		return false;
@@ -149,11 +166,12 @@ static bool write_boot(const char *boot, FILE *out)
 		"    - name: boot parameters, Red Hat and its kin\n"
 		"      ansible.builtin.command:\n        argv:\n          - grubby\n"
 		"          - --update-kernel=ALL\n          - \"--args=%s\"\n"
-		"      when: ansible_facts['os_family'] == 'RedHat'\n"
-		"# undo: grubby --update-kernel=ALL --remove-args='%s'\n"
-		"  handlers:\n    - name: update-grub\n"
-		"      ansible.builtin.command: update-grub\n",
-		boot, boot);
+		"      when: ansible_facts['os_family'] == 'RedHat'\n",
+		boot);
+	write_boot_undo(v, boot, out);
+	fputs("  handlers:\n    - name: update-grub\n"
+	      "      ansible.builtin.command: update-grub\n",
+	      out);
 	return true;
 }
 
@@ -175,7 +193,7 @@ int render_ansible(const struct view *v, FILE *out)
 	any = write_sysctls(v, out);
 	any |= write_commands(v, out);
 	any |= write_irqs(v, out);
-	any |= write_boot(boot, out); /* the last, for its handlers */
+	any |= write_boot(v, boot, out); /* the last, for its handlers */
 	if (!any)
 		fprintf(out, "    - name: %s\n      ansible.builtin.meta: noop\n",
 			render_setup_none(v, SETUP_ANSIBLE));

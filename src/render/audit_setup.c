@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "model/isolation.h"
 
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=-"
 
@@ -241,9 +242,50 @@ static void kernel_args(char *boot, FILE *out)
 	}
 }
 
+static void add_list(struct cpus *all, const char *text)
+{
+	char list[4096], why[128];
+	struct cpus more;
+
+	if (!text)
+		return;
+	snprintf(list, sizeof(list), "%.*s", (int)strcspn(text, " \n"), text);
+	if (!cpus_parse(list, &more, why, sizeof(why)))
+		cpus_or(all, &more);
+}
+
+/* These CPUs, and those that are isolated already or that the boot parameters name: the operator
+ * takes its own lists in place of those on the command line. rest: those that are online besides. */
+static struct cpus isolated_then(const struct view *v, const char *boot, struct cpus *rest)
+{
+	static const char *const lists[] = {"isolcpus=", "nohz_full="};
+	struct cpus all = v->run.cpus;
+	struct isolation now;
+
+	isolation_of(&v->facts, &now);
+	cpus_or(&all, &now.boot);
+	add_list(&all, facts_text(&v->facts, "sys/devices/system/cpu/nohz_full"));
+	for (size_t i = 0; boot && i < sizeof(lists) / sizeof(lists[0]); i++) {
+		const char *at = strstr(boot, lists[i]);
+
+		add_list(&all, at ? at + strcspn(at, "0123456789 ") : NULL); /* behind flags */
+	}
+	cpus_clear(rest);
+	add_list(rest, facts_text(&v->facts, "sys/devices/system/cpu/online"));
+	cpus_or(rest, &v->run.housekeeping);
+	cpus_sub(rest, &all);
+	return all;
+}
+
 int render_performance_profile(const struct view *v, FILE *out)
 {
 	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096], keep[4096];
+	struct cpus rest, all = isolated_then(v, boot, &rest);
+
+	if (cpus_empty(&rest)) { /* somebody has to keep house */
+		all = v->run.cpus;
+		rest = v->run.housekeeping;
+	}
 
 	render_setup_head(v, "for: oc apply -f FILE", out);
 	fputs("# To undo: oc delete -f FILE. The workers boot again, as with it.\n"
@@ -261,8 +303,7 @@ int render_performance_profile(const struct view *v, FILE *out)
 		"    # isolcpus=domain: what runs on several of these CPUs places each thread "
 		"itself\n    balanceIsolated: false\n"
 		"  globallyDisableIrqLoadBalancing: true\n",
-		cpus_format(&v->run.cpus, cpus, sizeof(cpus)),
-		cpus_format(&v->run.housekeeping, keep, sizeof(keep)));
+		cpus_format(&all, cpus, sizeof(cpus)), cpus_format(&rest, keep, sizeof(keep)));
 	if (boot)
 		kernel_args(boot, out);
 	fputs("  nodeSelector:\n    node-role.kubernetes.io/worker: \"\"\n", out);

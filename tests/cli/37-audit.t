@@ -591,6 +591,13 @@ else:
               for line in more["/etc/default/grub.d/60-culprit.cfg"]]],
             [["isolcpus=2"], again["/etc/default/grub.d/60-culprit.cfg"]],
             "and names a list of CPUs that is in its way, which its own has, too")
+        is_(re.findall("^# undo: (grubby.*)$", text, re.M),
+            ["grubby --update-kernel=ALL --remove-args='isolcpus=managed_irq,domain,2-3 "
+             "nohz_full=2-3 rcu_nocbs=3'; grubby --update-kernel=ALL --args='isolcpus=2'"],
+            "and its undo on Red Hat brings that back")
+        is_(yaml.safe_load(root.audit("--performance-profile").out)["spec"]["cpu"],
+            {"isolated": "2-3", "reserved": "0-1", "balanceIsolated": False},
+            "PerformanceProfile: CPUs that are isolated already stay so")
         text, script = " ".join(root.audit().out.split()), root.audit("--script").out
         both = "isolcpus=managed_irq,domain,2-3 nohz_full=2-3"
         ok(f"boot with {both} in place of isolcpus=2" in text
