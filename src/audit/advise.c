@@ -316,7 +316,7 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 {
 	/* the lane of a watched thread is no CPU */
 	long cpu = view_threads(p->view) ? -1 : (long)p->cpu->number;
-	struct conditions here = conditions_of(&p->view->facts, cpu);
+	struct conditions here = conditions_of(&p->view->facts, &p->view->host, cpu);
 	struct cpus rest = advise_others(p->view);
 	char device[SOURCE_NAME], *text;
 	struct placeholders f = {.cpu = cpu,
@@ -330,12 +330,6 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 	fill_device(s, &f, device, sizeof(device));
 	if (p->view->run.watch && cpus_empty(&rest))
 		f.cpus = NULL; /* threads may run on any CPU: none is meant to be quiet */
-	if (cpu >= 0) {        /* even when no facts were read */
-		here.isolated |= cpus_has(&p->view->host.isolated, cpu);
-		here.managed_irq |= here.isolated && strstr(p->view->host.cmdline, "managed_irq,");
-		here.nohz_full |= cpus_has(&p->view->host.nohz_full, cpu);
-		here.boot_cpu |= cpus_next(&p->view->host.online, 0) == cpu;
-	}
 
 	/* The CPU has already what the book would advise, and nothing was seen that kept the
 	 * tick. */

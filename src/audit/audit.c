@@ -266,7 +266,7 @@ static void mend_fixes(const struct audit *a)
 		struct finding *f = &a->out->row[i];
 		int first = cpus_next(&f->cpus, 0);
 		struct conditions here =
-			conditions_of(a->facts, cpus_count(&f->cpus) == 1 ? first : -1);
+			conditions_of(a->facts, NULL, cpus_count(&f->cpus) == 1 ? first : -1);
 		const char *why = f->fix && f->fix_kind == FIX_BOOT
 					  ? boot_refused(f->fix, &here, somebody_left)
 					  : NULL;

@@ -20,30 +20,6 @@ static bool built_without(const struct audit *a, const char *option)
 	return kconfig(a, option, value, sizeof(value)) && strcmp(value, "y");
 }
 
-struct conditions conditions_of(const struct facts *facts, long cpu)
-{
-	const struct fact *nohz = facts_find(facts, CPU_DIR "nohz_full");
-	struct audit a = {.facts = facts};
-	struct cpus set;
-	struct conditions here = {
-		.facts = facts,
-		.no_isolcpus = built_without(&a, "CPU_ISOLATION"),
-		.no_nohz_full = built_without(&a, "NO_HZ_FULL") || (nohz && nohz->err == -ENOENT),
-		.no_rcu_nocbs = built_without(&a, "RCU_NOCB_CPU"),
-	};
-
-	if (cpu < 0)
-		return here;
-	isolated_now(&a, &set);
-	here.isolated = cpus_has(&set, cpu);
-	here.nohz_full = list_of(&a, CPU_DIR "nohz_full", &set) && cpus_has(&set, cpu);
-	here.managed_irq = here.isolated && text_of(&a, "proc/cmdline") &&
-			   strstr(text_of(&a, "proc/cmdline"), "managed_irq,");
-	audit_online(facts, &set);
-	here.boot_cpu = cpus_next(&set, 0) == cpu;
-	return here;
-}
-
 const char *isolcpus_flags(const char *given, bool *flags, bool *domain)
 {
 	*flags = *domain = false;
@@ -76,38 +52,92 @@ static bool listed(const struct audit *a, const char *name, const char *file, st
 	return true;
 }
 
-struct cpus to_isolate(const struct facts *facts, const struct cpus *targets)
+/* The parts of the facts that every host knows of itself. */
+static void facts_of_host(const struct host *host, struct facts *f)
 {
-	const struct audit a = {.facts = facts};
-	struct cpus all = *targets, set;
+	const struct {
+		const char *name;
+		const struct cpus *set;
+	} lists[] = {{CPU_DIR "isolated", &host->isolated},
+		     {CPU_DIR "nohz_full", &host->nohz_full},
+		     {CPU_DIR "online", &host->online}};
+	char list[LIST_MAX];
 
-	listed(&a, "isolcpus", CPU_DIR "isolated", &set);
-	cpus_or(&all, &set);
-	listed(&a, "nohz_full", CPU_DIR "nohz_full", &set);
-	cpus_or(&all, &set);
+	facts_add(f, "proc/cmdline", 0, host->cmdline, strlen(host->cmdline));
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		cpus_format(lists[i].set, list, sizeof(list));
+		facts_add(f, lists[i].name, 0, list, strlen(list));
+	}
+}
+
+static struct conditions read_conditions(const struct facts *facts, long cpu)
+{
+	const struct fact *nohz = facts_find(facts, CPU_DIR "nohz_full");
+	struct audit a = {.facts = facts};
+	struct cpus set;
+	struct conditions here = {
+		.no_isolcpus = built_without(&a, "CPU_ISOLATION"),
+		.no_nohz_full = built_without(&a, "NO_HZ_FULL") || (nohz && nohz->err == -ENOENT),
+		.no_rcu_nocbs = built_without(&a, "RCU_NOCB_CPU"),
+	};
+
+	here.isolcpus_given = listed(&a, "isolcpus", CPU_DIR "isolated", &here.isolcpus_list);
+	here.nohz_full_given = listed(&a, "nohz_full", CPU_DIR "nohz_full", &here.nohz_full_list);
+	audit_online(facts, &here.online);
+	if (cpu < 0)
+		return here;
+	isolated_now(&a, &set);
+	here.isolated = cpus_has(&set, cpu);
+	here.nohz_full = list_of(&a, CPU_DIR "nohz_full", &set) && cpus_has(&set, cpu);
+	here.managed_irq = here.isolated && text_of(&a, "proc/cmdline") &&
+			   strstr(text_of(&a, "proc/cmdline"), "managed_irq,");
+	here.boot_cpu = cpus_next(&here.online, 0) == cpu;
+	return here;
+}
+
+struct conditions conditions_of(const struct facts *facts, const struct host *host, long cpu)
+{
+	struct facts own = {0};
+	struct conditions here;
+
+	if (host && !facts_find(facts, "proc/cmdline"))
+		facts_of_host(host, &own);
+	here = read_conditions(own.count ? &own : facts, cpu);
+	facts_free(&own);
+	return here;
+}
+
+static struct cpus all_of(const struct conditions *here, const struct cpus *targets)
+{
+	struct cpus all = *targets;
+
+	cpus_or(&all, &here->isolcpus_list);
+	cpus_or(&all, &here->nohz_full_list);
 	return all;
 }
 
-/* True where all that are online would be isolated. */
-static bool isolates_all(const struct facts *facts, const struct cpus *targets)
+struct cpus to_isolate(const struct facts *facts, const struct cpus *targets)
 {
-	const struct cpus all = to_isolate(facts, targets);
-	struct cpus online;
+	const struct conditions here = conditions_of(facts, NULL, -1);
 
-	audit_online(facts, &online);
-	return !cpus_empty(&online) && covers(&all, &online);
+	return all_of(&here, targets);
+}
+
+/* True where all that are online would be isolated. */
+static bool isolates_all(const struct conditions *here, const struct cpus *targets)
+{
+	const struct cpus all = all_of(here, targets);
+
+	return !cpus_empty(&here->online) && covers(&all, &here->online);
 }
 
 /* True where the other of the two parameters would be left with another list. */
-static bool leaves_other(const struct facts *facts, const struct cpus *targets, bool nohz)
+static bool leaves_other(const struct conditions *here, const struct cpus *targets, bool nohz)
 {
-	const struct cpus all = to_isolate(facts, targets);
-	const struct audit a = {.facts = facts};
-	struct cpus set;
+	const struct cpus all = all_of(here, targets);
 
-	return listed(&a, nohz ? "isolcpus" : "nohz_full",
-		      nohz ? CPU_DIR "isolated" : CPU_DIR "nohz_full", &set) &&
-	       !covers(&set, &all);
+	return nohz ? here->isolcpus_given && !covers(&here->isolcpus_list, &all)
+		    : here->nohz_full_given && !covers(&here->nohz_full_list, &all);
 }
 
 /* Adds isolcpus= with the flags that it should have, and others that it has. */
@@ -129,18 +159,18 @@ static void add_isolcpus(const struct audit *a, const char *list, char **to)
 
 void isolate(const struct audit *a, struct finding *f, bool isolcpus, bool nohz_full)
 {
-	const struct conditions here = conditions_of(a->facts, -1);
-	const struct cpus all = to_isolate(a->facts, &a->targets);
+	const struct conditions here = conditions_of(a->facts, NULL, -1);
+	const struct cpus all = all_of(&here, &a->targets);
 	char list[LIST_MAX], *fix = NULL;
 
 	cpus_format(&all, list, sizeof(list));
-	isolcpus |= !here.no_isolcpus && leaves_other(a->facts, &a->targets, true);
-	nohz_full |= !here.no_nohz_full && leaves_other(a->facts, &a->targets, false);
+	isolcpus |= !here.no_isolcpus && leaves_other(&here, &a->targets, true);
+	nohz_full |= !here.no_nohz_full && leaves_other(&here, &a->targets, false);
 	if (isolcpus)
 		add_isolcpus(a, list, &fix);
 	if (nohz_full)
 		text_add(&fix, "%snohz_full=%s", isolcpus ? " " : "", list);
-	if (isolates_all(a->facts, &a->targets) && !cpus_empty(&a->housekeeping))
+	if (isolates_all(&here, &a->targets) && !cpus_empty(&a->housekeeping))
 		words(f, NONE_UNLISTED);
 	else if (fix)
 		boot(f, "%s", fix);
@@ -175,11 +205,11 @@ static const char *refused(const char *text, const struct placeholders *f,
 
 	if (why)
 		return why;
-	if ((isolcpus || nohz) && f->cpus && isolates_all(here->facts, f->cpus))
+	if ((isolcpus || nohz) && f->cpus && isolates_all(here, f->cpus))
 		return NONE_UNLISTED;
 	if (isolcpus != nohz && f->cpus && !(nohz ? here->no_isolcpus : here->no_nohz_full) &&
-	    leaves_other(here->facts, f->cpus, nohz))
-		return "isolcpus= and nohz_full= have to change together: culprit audit says how";
+	    leaves_other(here, f->cpus, nohz))
+		return "isolcpus= and nohz_full= should name the same CPUs: culprit audit says how";
 	if ((isolcpus || nohz) &&
 	    (!isolcpus || (f->irq >= 0 ? here->managed_irq : here->isolated)) &&
 	    (!nohz || here->nohz_full))
@@ -198,7 +228,7 @@ static char *filled(const char *text, const struct placeholders *f, const struct
 	struct cpus isolated;
 
 	if (f->cpus && (strstr(text, "isolcpus=") || strstr(text, "nohz_full="))) {
-		isolated = to_isolate(here->facts, f->cpus);
+		isolated = all_of(here, f->cpus);
 		all.cpus = &isolated;
 	}
 	return placeholders_fill(text, &all);

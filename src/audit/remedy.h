@@ -7,6 +7,7 @@
 #include "audit/placeholders.h"
 #include "model/facts.h"
 #include "model/finding.h"
+#include "model/view.h"
 
 struct audit;
 
@@ -18,11 +19,15 @@ struct conditions {
 	bool isolated, nohz_full;                     /* this CPU is */
 	bool managed_irq; /* isolcpus=managed_irq asks managed interrupts to keep off this CPU */
 	bool boot_cpu;    /* the kernel booted on this CPU */
-	const struct facts *facts; /* facts that these are from */
+	/* Those that isolcpus= and nohz_full= name or are in force for, and whether they are given.
+	 */
+	struct cpus isolcpus_list, nohz_full_list, online;
+	bool isolcpus_given, nohz_full_given;
 };
 
-/* Derived from the facts alone; cpu -1: no CPU in particular. */
-struct conditions conditions_of(const struct facts *facts, long cpu);
+/* Derived from the facts; where these lack the command line, as nobody took any, from what the host
+ * says, which may be NULL. cpu -1: no CPU in particular. */
+struct conditions conditions_of(const struct facts *facts, const struct host *host, long cpu);
 
 /* The cause's advice where it can be filled in and can work; else its `otherwise`; else the reason
  * why neither can. The caller frees it. NULL: out of memory. */
@@ -39,8 +44,9 @@ const char *boot_refused(const char *parameters, const struct conditions *here, 
  * (kernel/sched/isolation.c). Returns the list. */
 const char *isolcpus_flags(const char *given, bool *flags, bool *domain);
 
-/* These CPUs, and all that isolcpus= and nohz_full= name now or are in force for: of two lists that
- * differ the kernel drops the second, so both have to name all of them. */
+/* These CPUs, and all that isolcpus= and nohz_full= name now or are in force for. Both should name
+ * all of them: of two lists that differ the kernel drops the second, up to 5.17, and from 5.18 on
+ * where both are about the same (isolcpus=nohz, or one parameter given twice). */
 struct cpus to_isolate(const struct facts *facts, const struct cpus *targets);
 
 /* Sets the fix to these parameters with such a list, and the other of them, too, where its list on

@@ -255,7 +255,8 @@ static void add_list(struct cpus *all, const char *text)
 }
 
 /* These CPUs, and those that are isolated already or that the boot parameters name: the operator
- * takes its own lists in place of those on the command line. rest: those that are online besides. */
+ * takes its own lists in place of those on the command line. rest: those that are online besides.
+ */
 static struct cpus isolated_then(const struct view *v, const char *boot, struct cpus *rest)
 {
 	static const char *const lists[] = {"isolcpus=", "nohz_full="};

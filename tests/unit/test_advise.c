@@ -72,6 +72,32 @@ static void test_the_tick_of_a_plain_cpu(void **state)
 	assert_string_equal(s->advice, "boot with nohz_full=3");
 }
 
+/* Those that are isolated already stay so where nobody read facts, too. */
+static void test_lists_without_facts(void **state)
+{
+	struct source *s = tick();
+
+	(void)state;
+	cpus_parse("0-7", &v.host.online, NULL, 0);
+	cpus_parse("4-5", &v.host.nohz_full, NULL, 0);
+	strcpy(v.host.cmdline, "quiet nohz_full=4-5");
+	assert_cause(s, "T01");
+	assert_string_equal(s->advice, "boot with nohz_full=3-5");
+	v.run.watch = true;
+	assert_cause(s, "T01");
+	assert_string_equal(s->advice, "boot with nohz_full=3-5");
+	v.run.watch = false;
+	strcpy(v.host.cmdline, "isolcpus=6 nohz_full=4-5");
+	assert_cause(s, "T01");
+	assert_string_equal(s->advice,
+			    "isolcpus= and nohz_full= should name the same CPUs: culprit audit "
+			    "says how; culprit explain T01");
+	cpus_parse("0-2,4-7", &v.host.nohz_full, NULL, 0);
+	strcpy(v.host.cmdline, "nohz_full=0-2,4-7");
+	assert_cause(s, "T01");
+	assert_non_null(strstr(s->advice, "no CPU would be left to housekeeping"));
+}
+
 static void test_the_tick_of_a_nohz_full_cpu(void **state)
 {
 	static const struct {
@@ -487,6 +513,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_tick_of_a_plain_cpu),
+		TEST(test_lists_without_facts),
 		TEST(test_the_tick_of_a_nohz_full_cpu),
 		TEST(test_who_keeps_the_tick_for_the_scheduler),
 		TEST(test_watched_threads_that_run_everywhere),

@@ -280,7 +280,7 @@ static void check_isolation(const struct machine *m, const char *who, const char
 	if (!strcmp(m->name, "another is isolated") && (nohz || isolcpus) && !strstr(text, "2-3"))
 		refuse(m, who, text, "takes the isolation from another CPU");
 	if (!strcmp(m->name, "another is isolated") && nohz != isolcpus)
-		refuse(m, who, text, "the kernel drops one of two lists");
+		refuse(m, who, text, "some kernels drop one of two lists");
 	if (!strcmp(m->name, "isolated") &&
 	    (nohz || (isolcpus && !strstr(who, "[I02]") && !strstr(who, "irq"))))
 		refuse(m, who, text, "it is so already");
