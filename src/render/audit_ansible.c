@@ -50,13 +50,14 @@ static bool write_sysctls(const struct view *v, FILE *out)
 	bool any = false;
 
 	for (uint32_t i = 0; i < v->findings.count; i++) {
-		const char *at = v->findings.row[i].fix;
+		const struct finding *f = &v->findings.row[i];
+		const char *at = f->fix;
 		struct setting s;
 
-		if (finding_form(&v->findings.row[i]) != FIX_SETTINGS)
+		if (!finding_sets(f))
 			continue;
 		while (*at && setting_next(&at, &s)) {
-			if (!s.sysctl)
+			if (!s.sysctl || setting_repeated(v, f, &s, finding_sets))
 				continue;
 			any = true;
 			write_line_task("sysctl", s.name, strlen(s.name), SYSCTL_FILE, out);

@@ -75,6 +75,26 @@ enum fix_form finding_form(const struct finding *f)
 	return FIX_SETTINGS;
 }
 
+bool finding_sets(const struct finding *f)
+{
+	return finding_form(f) == FIX_SETTINGS;
+}
+
+bool setting_repeated(const struct view *v, const struct finding *f, const struct setting *s,
+		      bool (*is_meant)(const struct finding *f))
+{
+	for (const struct finding *x = v->findings.row; x < f; x++) {
+		const char *at = x->fix;
+		struct setting had;
+
+		while (is_meant(x) && *at && setting_next(&at, &had))
+			if (had.sysctl == s->sysctl && !strcmp(had.name, s->name) &&
+			    !strcmp(had.value, s->value))
+				return true;
+	}
+	return false;
+}
+
 /* ---- comments ---- */
 
 void render_setup_head(const struct view *v, const char *what, FILE *out)
@@ -199,9 +219,11 @@ int render_sysctl(const struct view *v, FILE *out)
 		struct setting s;
 		bool any = false;
 
-		if (finding_form(f) != FIX_SETTINGS)
+		if (!finding_sets(f))
 			continue;
 		while (*at && setting_next(&at, &s)) {
+			if (setting_repeated(v, f, &s, finding_sets))
+				continue;
 			any |= s.sysctl;
 			if (s.sysctl)
 				fprintf(out, "# %s\n%s = %s\n", f->id, s.name, s.value);

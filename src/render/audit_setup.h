@@ -23,6 +23,10 @@ struct setting {
  * is none, or the command is no list of plain settings. */
 bool setting_next(const char **at, struct setting *s);
 
+/* True when a finding before this one, of those that are meant, sets the same. */
+bool setting_repeated(const struct view *v, const struct finding *f, const struct setting *s,
+		      bool (*is_meant)(const struct finding *f));
+
 enum fix_form {
 	FIX_SETTINGS, /* nothing but settings */
 	FIX_NUMBERED, /* names processes or interrupts by their numbers */
@@ -32,6 +36,7 @@ enum fix_form {
 
 /* The way to mend a finding; FIX_OTHER also where none is known. */
 enum fix_form finding_form(const struct finding *f);
+bool finding_sets(const struct finding *f); /* true for FIX_SETTINGS */
 
 /* Each writes one form. 0 or -errno. */
 int render_kernel_words(const struct view *v, FILE *out); /* one line; nothing if none is needed */

@@ -27,7 +27,8 @@ static bool tuned_sets(const struct finding *f)
 	return true;
 }
 
-/* Writes a section of all settings of one kind. */
+/* Writes a section of all settings of one kind, each once: some of tuned's readers refuse a file
+ * that has a name twice. */
 static void write_section(const struct view *v, const char *name, bool sysctl, FILE *out)
 {
 	bool any = false;
@@ -40,7 +41,7 @@ static void write_section(const struct view *v, const char *name, bool sysctl, F
 		if (!tuned_sets(f))
 			continue;
 		while (*at && setting_next(&at, &s)) {
-			if (s.sysctl != sysctl)
+			if (s.sysctl != sysctl || setting_repeated(v, f, &s, tuned_sets))
 				continue;
 			if (!any)
 				fprintf(out, "\n[%s]\n", name);

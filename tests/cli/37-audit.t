@@ -566,6 +566,14 @@ else:
              ["this object has no field for it: " + i
               for i in ("irq_default", "rps", "unbound_work", "softlockup")] + [person]],
             "each says what it leaves out")
+        # Both watchdogs have one mask.
+        root.put("proc/sys/kernel/nmi_watchdog", "1\n")
+        setup_forms(root)
+        text = root.audit("--ansible").out + read(os.path.join(root.path, "profile/tuned.conf"))
+        is_(re.findall("^ *(?:line: .)?kernel.watchdog_cpumask=.*$", text, re.M),
+            ['        line: "kernel.watchdog_cpumask=0-2"', "kernel.watchdog_cpumask=0-2"],
+            "a setting that two findings want is written once")
+        root.put("proc/sys/kernel/nmi_watchdog", "0\n")
         r = root.audit("--tuned", os.path.join(root.path, "profile"))
         ok(r.rc == 1 and "holds a profile already" in r.err and len(r.err.splitlines()) == 1,
            "--tuned over a profile is refused", r)
