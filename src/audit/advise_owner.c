@@ -9,7 +9,8 @@
 #include "audit/placeholders.h"
 
 /* The unit whose CPUs this machine's systemd sets; "": none. Those in a container or a machine, and
- * those of users, belong to another manager, and one that was cut has another name. */
+ * those of users, belong to another manager, and one that was cut has another name. A session of a
+ * login would lose the CPUs with all that was started from it, the workload and culprit, too. */
 static const char *confined_unit(const struct view *v, const struct source *s, struct owner *o)
 {
 	const struct audit a = {.facts = &v->facts};
@@ -17,8 +18,7 @@ static const char *confined_unit(const struct view *v, const struct source *s, s
 	if (s->by != BY_UNIT || !s->owner || !systemd_confines(&a))
 		return "";
 	owner_read(o, s->owner);
-	return (owner_kind(o) == OWNER_UNIT || owner_kind(o) == OWNER_SESSION) && !o->of_user &&
-			       strlen(o->unit) < OWNER_NAME - 1
+	return owner_kind(o) == OWNER_UNIT && !o->of_user && strlen(o->unit) < OWNER_NAME - 1
 		       ? o->unit
 		       : "";
 }

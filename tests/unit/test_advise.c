@@ -349,6 +349,8 @@ static void test_owners(void **state)
 	struct source *several = add_owner(BY_UNIT, "b.service", NULL);
 	struct source *of_user = add_owner(BY_UNIT, "init.scope of user 7",
 					   "/user.slice/user-7.slice/user@7.service/init.scope");
+	struct source *login = add_owner(BY_UNIT, "session 3 of user 7",
+					 "/user.slice/user-7.slice/session-3.scope");
 	struct source *cut = add_owner(BY_UNIT, "x", long_unit);
 	struct source *pod = add_owner(BY_POD, "shop/api", "/kubepods/pod/x");
 
@@ -370,6 +372,8 @@ static void test_owners(void **state)
 	assert_string_equal(pod->advice, "bind its threads to cpu 0-2");
 	assert_cause(of_user, "K34");
 	assert_string_equal(of_user->advice, "bind its threads to cpu 0-2");
+	assert_cause(login, "K34");
+	assert_string_equal(login->advice, "bind its threads to cpu 0-2");
 	assert_cause(cut, "K34");
 	assert_string_equal(cut->advice, "bind its threads to cpu 0-2");
 	facts_free(&v.facts);
