@@ -51,11 +51,9 @@ static void move_services(struct audit *a, struct finding *f)
 	good(f, "only the workload on %s", a->whose);
 	if (systemd_confines(a))
 		words(f,
-		      "first put the workload, and culprit, into a slice of its own (systemd-run "
-		      "--scope --slice=quiet.slice ...); then systemctl set-property --runtime "
-		      "UNIT AllowedCPUs=%s for init.scope, system.slice and user.slice: all in "
-		      "these lose %s",
-		      a->keep, a->whose);
+		      "give the workload, and culprit, a slice of their own first, then the others "
+		      "AllowedCPUs=%s: culprit explain K34",
+		      a->keep);
 	else
 		words(f, "start them with taskset -c %s, or put them into a cpuset of these CPUs",
 		      a->keep);

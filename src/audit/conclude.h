@@ -5,8 +5,7 @@
 
 #include "model/view.h"
 
-#define FIX_MAX       140 /* a longer fix does not fit a sentence */
-#define FIX_ELSEWHERE "culprit audit --script prints the commands"
+#define FIX_MAX 140 /* a longer fix does not fit a sentence */
 
 /* Gives each source of the view its cause and advice (advise.h), audits the view's facts, if it has
  * any, for the measured CPUs, and gives each finding the measured time of the sources that it
@@ -19,6 +18,9 @@ int conclude(struct view *v);
 /* Gives one source of the lane with this index its cause and advice, by the findings of the last
  * conclude(). For a view that grows, of which few sources are shown. 0 or -ENOMEM. */
 int conclude_source(struct view *v, uint32_t lane, struct source *s);
+
+/* Words in place of a fix that is too long. */
+const char *fix_elsewhere(enum fix_kind kind);
 
 /* The finding, with a fix, that is the reason for this source on this CPU (UINT_MAX: on no CPU in
  * particular); NULL: none. */

@@ -44,12 +44,15 @@ static void add_action(struct sentence *out, const char *joint, const struct fin
 {
 	const char *text = f && f->fix ? f->fix : s->advice;
 
-	if (!text && (s->cause || source_is_idle(s)))
+	bool too_long =
+		text && strlen(text) + (f && f->replaced ? strlen(f->replaced) : 0) > FIX_MAX;
+
+	if (too_long && f && f->fix)
+		sentence_add(out, "%s%s", joint, fix_elsewhere(f->fix_kind));
+	else if ((!text || too_long) && (s->cause || source_is_idle(s)))
 		sentence_add(out, "%sculprit explain %s", joint, s->cause ? s->cause : "swapper");
 	else if (!text)
 		sentence_add(out, "%sthe cause book has nothing on it", joint);
-	else if (strlen(text) + (f && f->replaced ? strlen(f->replaced) : 0) > FIX_MAX)
-		sentence_add(out, "%s" FIX_ELSEWHERE, joint);
 	else if (f && f->fix && f->replaced)
 		sentence_add(out, "%sreplace %s by %s on the command line", joint, f->replaced,
 			     text);

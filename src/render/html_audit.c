@@ -53,7 +53,8 @@ static void write_finding(const struct html *h, const struct finding *x)
 	write_list(h, x);
 	fputs("</td><td class=\"do\">", out);
 	if (strlen(x->fix) > FIX_SHOWN) {
-		fputs("<code>culprit audit --script</code> prints the commands", out);
+		fprintf(out, "<code>culprit audit --script</code> %s",
+			x->fix_kind == FIX_WORDS ? "says how" : "prints the commands");
 	} else if (x->fix_kind == FIX_WORDS) {
 		html_name(out, x->fix);
 	} else {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "audit/audit.h"
+#include "audit/conclude.h"
 #include "audit/book.h"
 
 #define CPU          "sys/devices/system/cpu/"
@@ -455,7 +456,7 @@ static const struct step steps[] = {
 	 {{TASKS, GOOD_TASKS "99 99 S 400000 1 0 0 0-3 cron\n"}},
 	 FINDING_WARN,
 	 "1 user thread may run on cpu 3: cron",
-	 "first put the workload, and culprit, into a slice of its own",
+	 "give the workload, and culprit, a slice of their own first",
 	 NULL},
 	{"tasks",
 	 {{TASKS, GOOD_TASKS "99 99 R 400000 3 0 0 0-3 cc1\n"}},
@@ -1336,7 +1337,9 @@ static void test_slices(void **state)
 				continue;
 			assert_int_equal(x->fix_kind, FIX_WORDS);
 			assert_null(x->undo);
-			assert_int_equal(!strstr(x->fix, "AllowedCPUs=0-2"), v1);
+			assert_int_equal(!strstr(x->fix, "AllowedCPUs=0-2: culprit explain K34"),
+					 v1);
+			assert_true(strlen(x->fix) <= FIX_MAX);
 			assert_true(!v1 || strstr(x->fix, "taskset -c 0-2"));
 			seen++;
 		}

@@ -282,6 +282,25 @@ static void test_firmware(void **state)
 	assert_non_null(strstr(v.cpu[0].verdict, "firmware (30,000 SMIs); "));
 }
 
+/* Words that are too long for a sentence are no commands. */
+static void test_long_words(void **state)
+{
+	struct source *s = add(SOURCE_THREAD, 99, "cc1", NULL, 1000, 12000);
+	char text[1400] = "0,3";
+
+	(void)state;
+	for (unsigned cpu = 5; cpu < 200; cpu += 2)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ",%u", cpu);
+	fact("sys/devices/system/cpu/online", text);
+	fact("run/tasks/0000", "1 1 S 400100 0 0 0 0 systemd\n"
+			       "99 99 R 400000 3 0 0 0-3 cc1\n");
+	fact("sys/fs/cgroup/cpuset.cpus.isolated", "\n");
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(s->cause, "K34");
+	assert_string_equal(s->advice, "culprit audit --script says how");
+	assert_non_null(strstr(v.cpu[0].verdict, "; culprit audit --script says how"));
+}
+
 static void test_throttled(void **state)
 {
 	(void)state;
@@ -584,6 +603,7 @@ int main(void)
 		TEST(test_owned),
 		TEST(test_hypervisor),
 		TEST(test_firmware),
+		TEST(test_long_words),
 		TEST(test_throttled),
 		TEST(test_one_long),
 		TEST(test_not_traced),
