@@ -235,7 +235,8 @@ static void take_offline(struct finding *f, const struct cpus *set)
 	free(n.text);
 }
 
-/* nosmt leaves the first thread of each core: it would take away a target that is another. cpu 0
+/* nosmt leaves the first thread of each core: it would take away a target that is another. The
+ * list of a core has no threads that are offline, so one that is alone in it may be another. cpu 0
  * cannot go offline, on x86. */
 void check_smt(struct audit *a)
 {
@@ -250,7 +251,7 @@ void check_smt(struct audit *a)
 		if (!list_of(a, name, &siblings))
 			continue;
 		known = true;
-		first &= cpus_next(&siblings, 0) == cpu;
+		first &= cpus_next(&siblings, 0) == cpu && cpus_count(&siblings) > 1;
 		siblings = without(&siblings, &a->targets);
 		cpus_and(&siblings, &a->online);
 		cpus_or(&shared, &siblings);

@@ -1281,6 +1281,28 @@ static void test_threads_of_cores(void **state)
 	facts_free(&f);
 }
 
+/* A target that is alone on its core may be a second thread, the first of which is offline. */
+static void test_offline_threads(void **state)
+{
+	struct audit_options o = {0};
+	struct findings out = {0};
+	const struct finding *x;
+	struct facts f = {0};
+
+	(void)state;
+	put(&f, CPU "online", "0-1,3-7\n");
+	put(&f, CPU "cpu1/topology/thread_siblings_list", "1,5\n");
+	put(&f, CPU "cpu3/topology/thread_siblings_list", "3,7\n");
+	put(&f, CPU "cpu6/topology/thread_siblings_list", "6\n");
+	assert_int_equal(cpus_parse("1,3,6", &o.targets, NULL, 0), 0);
+	assert_int_equal(audit(&f, &o, &out), 0);
+	x = find(&out, "smt");
+	assert_string_equal(x->fix,
+			    "for i in 5 7; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done");
+	findings_free(&out);
+	facts_free(&f);
+}
+
 /* Swap areas are brought back, also those that /etc/fstab does not have. */
 static void test_swap(void **state)
 {
@@ -1385,14 +1407,14 @@ static void test_alike(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quiet),          cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_all_have_steps), cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_arm64),          cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_targets),        cmocka_unit_test(test_many),
-		cmocka_unit_test(test_many_irqs),      cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_alike),          cmocka_unit_test(test_slices),
-		cmocka_unit_test(test_lists),          cmocka_unit_test(test_threads_of_cores),
-		cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_quiet),           cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_all_have_steps),  cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_arm64),           cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_targets),         cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many_irqs),       cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_alike),           cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_lists),           cmocka_unit_test(test_threads_of_cores),
+		cmocka_unit_test(test_offline_threads), cmocka_unit_test(test_swap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
