@@ -71,14 +71,26 @@ static unsigned packages(const struct audit *a)
 	return highest + 1;
 }
 
+static unsigned memory_nodes(const struct audit *a)
+{
+	const struct fact *x = NULL;
+	unsigned n = 0;
+
+	while ((x = facts_next(a->facts, "sys/devices/system/node/node*/cpulist", x)))
+		n++;
+	return n;
+}
+
 /* Follows the rules of arch/x86/kernel/tsc.c: check_system_tsc_reliable and
- * kernel/time/clocksource.c. */
+ * kernel/time/clocksource.c. A machine of few packages needs no watchdog: some kernels count up to
+ * four of them, others up to two memory nodes or two packages. */
 static void check_clock_watchdog(struct audit *a)
 {
 	char flags[CPUINFO_LINE], tsc[64] = "", line[256] = "";
 	const char *now = text_of(a, CLOCK "current_clocksource"),
 		   *others = text_of(a, CLOCK "available_clocksource");
-	bool dropped;
+	struct finding *f;
+	bool dropped, steady;
 
 	if (!cpu_flags(a, flags, sizeof(flags)))
 		return;
@@ -88,17 +100,24 @@ static void check_clock_watchdog(struct audit *a)
 	}
 	parameter(a, "tsc", tsc, sizeof(tsc));
 	first_line(others, line, sizeof(line));
+	steady = has_word(flags, "constant_tsc") && has_word(flags, "nonstop_tsc") &&
+		 has_word(flags, "tsc_adjust") && packages(a) <= 4;
 	dropped = !strcmp(tsc, "reliable") || !strcmp(tsc, "nowatchdog") ||
-		  (has_word(flags, "constant_tsc") && has_word(flags, "nonstop_tsc") &&
-		   has_word(flags, "tsc_adjust") && packages(a) <= 4);
+		  (steady && packages(a) <= 2 && memory_nodes(a) <= 2);
 	if (dropped || !has_word(now, "tsc") ||
 	    (!has_word(line, "hpet") && !has_word(line, "acpi_pm"))) {
 		found_ok(a, "no clocksource watchdog");
 		return;
 	}
-	struct finding *f =
-		warn(a, "the clocksource watchdog visits every CPU in turn, twice a second");
-
+	if (steady) {
+		f = info(a, "the clocksource watchdog: not known");
+		if (f)
+			f->known = false;
+		value(f, "kernels differ on %u packages with %u memory nodes", packages(a),
+		      memory_nodes(a));
+		return;
+	}
+	f = warn(a, "the clocksource watchdog visits every CPU in turn, twice a second");
 	value(f, "%s", line);
 	boot(f, "tsc=nowatchdog");
 }

@@ -1281,6 +1281,43 @@ static void test_threads_of_cores(void **state)
 	facts_free(&f);
 }
 
+/* A kernel's own rule decides on machines of three or four packages or memory nodes. */
+static void test_clock_watchdog(void **state)
+{
+	static const struct {
+		unsigned packages, nodes;
+		enum finding_level level;
+		bool known;
+	} rows[] = {
+		{1, 1, FINDING_OK, true},    {2, 2, FINDING_OK, true},
+		{2, 4, FINDING_INFO, false}, {4, 2, FINDING_INFO, false},
+		{5, 1, FINDING_WARN, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct facts f = {0};
+		struct findings out;
+		const struct finding *x;
+		char name[64], text[8];
+
+		good(&f);
+		put(&f, "proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc tsc_adjust\n");
+		for (unsigned n = 0; n < rows[i].nodes; n++) {
+			snprintf(name, sizeof(name), "sys/devices/system/node/node%u/cpulist", n);
+			put(&f, name, n ? "\n" : "0-3\n");
+		}
+		snprintf(text, sizeof(text), "%u\n", rows[i].packages - 1);
+		put(&f, CPU "cpu3/topology/physical_package_id", text);
+		out = check(&f, 3);
+		x = find(&out, "clock_watchdog");
+		assert_int_equal(x->level, rows[i].level);
+		assert_int_equal(x->known, rows[i].known);
+		findings_free(&out);
+		facts_free(&f);
+	}
+}
+
 /* A target that is alone on its core may be a second thread, the first of which is offline. */
 static void test_offline_threads(void **state)
 {
@@ -1407,14 +1444,15 @@ static void test_alike(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quiet),           cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_all_have_steps),  cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_arm64),           cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_targets),         cmocka_unit_test(test_many),
-		cmocka_unit_test(test_many_irqs),       cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_alike),           cmocka_unit_test(test_slices),
-		cmocka_unit_test(test_lists),           cmocka_unit_test(test_threads_of_cores),
-		cmocka_unit_test(test_offline_threads), cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_quiet),          cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_all_have_steps), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_arm64),          cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_targets),        cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many_irqs),      cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_alike),          cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_lists),          cmocka_unit_test(test_threads_of_cores),
+		cmocka_unit_test(test_clock_watchdog), cmocka_unit_test(test_offline_threads),
+		cmocka_unit_test(test_swap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
