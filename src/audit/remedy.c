@@ -52,6 +52,8 @@ static bool listed(const struct audit *a, const char *name, const char *file, st
 	return true;
 }
 
+#define RELEASE "proc/sys/kernel/osrelease"
+
 /* The parts of the facts that every host knows of itself. */
 static void facts_of_host(const struct host *host, struct facts *f)
 {
@@ -64,10 +66,25 @@ static void facts_of_host(const struct host *host, struct facts *f)
 	char list[LIST_MAX];
 
 	facts_add(f, "proc/cmdline", 0, host->cmdline, strlen(host->cmdline));
+	facts_add(f, RELEASE, 0, host->kernel, strlen(host->kernel));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		cpus_format(lists[i].set, list, sizeof(list));
 		facts_add(f, lists[i].name, 0, list, strlen(list));
 	}
+}
+
+/* See to_isolate(). Where the kernel is not known it is one that drops it. */
+static bool drops_second(const struct audit *a)
+{
+	const char *release = text_of(a, RELEASE);
+	char given[LIST_MAX] = "";
+	bool flags, domain;
+	int major, minor;
+
+	parameter(a, "isolcpus", given, sizeof(given));
+	given[isolcpus_flags(given, &flags, &domain) - given] = 0;
+	return strstr(given, "nohz") || !release || sscanf(release, "%d.%d", &major, &minor) != 2 ||
+	       major < 5 || (major == 5 && minor < 18);
 }
 
 static struct conditions read_conditions(const struct facts *facts, long cpu)
@@ -83,6 +100,7 @@ static struct conditions read_conditions(const struct facts *facts, long cpu)
 
 	here.isolcpus_given = listed(&a, "isolcpus", CPU_DIR "isolated", &here.isolcpus_list);
 	here.nohz_full_given = listed(&a, "nohz_full", CPU_DIR "nohz_full", &here.nohz_full_list);
+	here.one_list = drops_second(&a);
 	audit_online(facts, &here.online);
 	if (cpu < 0)
 		return here;
@@ -207,8 +225,8 @@ static const char *refused(const char *text, const struct placeholders *f,
 		return why;
 	if ((isolcpus || nohz) && f->cpus && isolates_all(here, f->cpus))
 		return NONE_UNLISTED;
-	if (isolcpus != nohz && f->cpus && !(nohz ? here->no_isolcpus : here->no_nohz_full) &&
-	    leaves_other(here, f->cpus, nohz))
+	if (here->one_list && isolcpus != nohz && f->cpus &&
+	    !(nohz ? here->no_isolcpus : here->no_nohz_full) && leaves_other(here, f->cpus, nohz))
 		return "isolcpus= and nohz_full= should name the same CPUs: culprit audit says how";
 	if ((isolcpus || nohz) &&
 	    (!isolcpus || (f->irq >= 0 ? here->managed_irq : here->isolated)) &&
