@@ -23,7 +23,7 @@ struct conditions {
 	 */
 	struct cpus isolcpus_list, nohz_full_list, online;
 	bool isolcpus_given, nohz_full_given;
-	bool one_list; /* of two that differ the kernel drops the second: see to_isolate() */
+	bool one_list; /* the kernel drops the second of two that differ: see to_isolate() */
 };
 
 /* Derived from the facts; where these lack the command line, as nobody took any, from what the host
