@@ -75,9 +75,11 @@ int create_recording(const char *path, bool force)
 void create_remove(const char *path)
 {
 	struct way way;
+	struct stat st;
 
 	if (way_open(&way, path))
 		return;
-	unlinkat(way.dir, way.name, 0);
+	if (!fstatat(way.dir, way.name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
+		unlinkat(way.dir, way.name, 0);
 	way_close(&way);
 }

@@ -9,7 +9,8 @@
  * or -1 with the reason said. */
 int create_recording(const char *path, bool force);
 
-/* Removes it, where nothing is to be kept of it. */
+/* Removes it, where nothing is to be kept of it; not what is no file, or a link, as these are never
+ * made. */
 void create_remove(const char *path);
 
 #endif

@@ -39,7 +39,7 @@ struct recorder {
 	uint64_t cut_ns;           /* time of the last cut */
 	uint64_t hiccups, records; /* in the chunk in hand */
 	struct recorder_stats stats;
-	bool headed, failed, made; /* made: the file is ours, and goes if nothing is in it */
+	bool headed, failed, made; /* made: has a name, and goes if nothing is in it */
 	bool ended;                /* tail and end are on the way */
 };
 

@@ -238,6 +238,21 @@ ok(r.rc == 1 and "is not a file" in r.err, "a fifo in a recording's place is ref
 r = culprit("record", *RUN[1:], waits)
 ok(r.rc == 1 and "nobody reads from it" in r.err,
    "record to a fifo does not wait for its reader", r)
+with open(waits, "rb", buffering=0, opener=lambda *_: os.open(waits, os.O_RDWR)):
+    r = culprit("record", *RUN[1:], "-t", "100us", "--max-hiccup", "50us", waits)
+ok(r.rc == 1 and "nobody can tell" in r.err and stat.S_ISFIFO(os.lstat(waits).st_mode),
+   "a fifo stays, where nothing is recorded into it", r)
+ready = os.path.join(private, "ready")
+os.symlink("/dev/full", link := os.path.join(private, "full"))
+with subprocess.Popen([CULPRIT, "record", *RUN[1:3], *RUN[5:], "-d", "1s", "--last", "1s", "--when",
+                       "SIGUSR1", "--ready-file", ready, "--force", link],
+                      stderr=subprocess.PIPE, text=True) as proc:
+    await_gone(lambda: proc.poll() is None and not os.path.exists(ready))
+    proc.send_signal(signal.SIGUSR1)
+    said = proc.communicate(timeout=HANG_S)[1]
+ok("No space left" in said and os.path.islink(link), "nor does a link go when writing fails", said)
+for path in link, ready:
+    os.unlink(path)
 # The maker of one would read what a run tells of the machine.
 for path in fifo, waits:
     os.chown(path, 65534, 65534)
