@@ -381,8 +381,10 @@ if os.uname().machine in ("x86_64", "aarch64"):
         for left in os.listdir(named):
             os.unlink(os.path.join(named, left))
     for how in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-        r = subprocess.Popen([CULPRIT, "report", "-", "-o", path], preexec_fn=no_tmpfile,
-                             stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        # not ignored, as it is behind nohup
+        r = subprocess.Popen([CULPRIT, "report", "-", "-o", path], stdin=subprocess.PIPE,
+                             stderr=subprocess.PIPE, preexec_fn=lambda how=how: (
+                                 signal.signal(how, signal.SIG_DFL), no_tmpfile()))
         await_gone(lambda: r.poll() is None and not os.listdir(named))
         began = os.listdir(named)
         r.send_signal(how)
