@@ -68,7 +68,7 @@ static bool is_of_length(const struct trigger *t)
 
 uint64_t limits_shortest(const struct limits *l)
 {
-	uint64_t ns = l->max_hiccup_ns;
+	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < l->stop_on.count; i++)
 		if (is_of_length(&l->stop_on.row[i]) && (!ns || l->stop_on.row[i].above < ns))
@@ -107,20 +107,22 @@ int limits_check(const struct limits *l, const struct view *v, const char *file)
 
 	snprintf(what, sizeof(what), "--max-hiccup %s", format_ns(l->max_hiccup_ns, a, sizeof(a)));
 	for (uint32_t i = 0; l->max_hiccup_ns && i < v->ncpus; i++)
-		if (!knows_longest(&v->cpu[i], !file) &&
+		if (!(file && v->cpu[i].hiccups.max > l->max_hiccup_ns) && /* crossed already */
+		    !knows_longest(&v->cpu[i], !file) &&
 		    check_time(v, i, what, l->max_hiccup_ns, file))
 			return -1;
 	return 0;
 }
 
-/* No threshold that was learned from a workload is above its triggers (limits_shortest). */
+/* A threshold that was learned from a workload is above its triggers only where they are below the
+ * least that it may be (limits_shortest). Lanes that roam have it of their own. */
 static int check_trigger(const struct trigger *t, const struct view *v)
 {
 	char what[TRIGGER_TEXT + 2];
 
 	snprintf(what, sizeof(what), "'%s'", t->text);
 	for (uint32_t i = 0; is_of_length(t) && i < v->ncpus; i++)
-		if (!(v->run.threshold_auto && v->cpu[i].nseries) &&
+		if (!(v->run.threshold_auto && view_threads(v) && v->cpu[i].nseries) &&
 		    check_time(v, i, what, t->above, NULL))
 			return -1;
 	return 0;

@@ -33,11 +33,12 @@ int limits_set_trigger(const char *text, void *field, const struct opt *row, cha
  * includes it gives the bits of what can happen there: .arg = &(const unsigned){RUN_TRIGGERS}. */
 extern const struct opt limits_opts[], limits_stop_on_opts[];
 
-/* The shortest time that one of them gives, ns; 0: none gives one. */
+/* The shortest time of one hiccup that --stop-on gives, ns; 0: it gives none. */
 uint64_t limits_shortest(const struct limits *l);
 
 /* Refuses a --max-hiccup below what counts as a hiccup in this view, which the file of that name
- * has (NULL: a window that begins), as nobody could tell. 0 or -1 with the reason said. */
+ * has (NULL: a window that begins), as nobody could tell, where no hiccup has crossed it. 0 or -1
+ * with the reason said. */
 int limits_check(const struct limits *l, const struct view *v, const char *file);
 
 /* Call it when the view has its CPUs. 0 or -1 with the reason said: limits_check's, too. */

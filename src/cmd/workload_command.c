@@ -23,7 +23,7 @@ const struct opt workload_record_opts[] = {
 const struct opt workload_command_opts[] = {
 	{'t', "threshold", "TIME",
 	 "operations that take longer are explained: a time like 50us, or auto: ten times the "
-	 "median of a warm-up, and no more than --max-hiccup or --stop-on gives",
+	 "median of a warm-up, and no more than --stop-on gives",
 	 FIELD(measure.threshold_ns), measure_set_threshold, .preset = "auto"},
 	{.include = measure_report_opts, .offset = FIELD(measure)},
 	{.include = output_opts, .offset = FIELD(output)},

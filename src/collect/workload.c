@@ -188,11 +188,10 @@ void work_learn(struct work *w, uint64_t given, uint64_t least, uint64_t most_ns
 		/* Rounds up to the next 10 ns, for readers. */
 		uint64_t limit = (WARM_FACTOR * median / 10 + 1) * 10 / w->ns_per_tick;
 
+		if (most_ns && limit > most_ns / w->ns_per_tick)
+			limit = most_ns / w->ns_per_tick; /* no tick more */
 		if (limit < least)
 			limit = least;
-		if (most_ns &&
-		    limit > most_ns / w->ns_per_tick) /* no tick more, and one at least */
-			limit = most_ns > w->ns_per_tick ? most_ns / w->ns_per_tick : 1;
 		w->limit[i] = given ? given : limit;
 		s->threshold_ns = s->longest_ns ? w->limit[i] * w->ns_per_tick + 0.5 : 0;
 		s->longer = s->longest_ns = 0;

@@ -117,7 +117,7 @@ void samples_free(struct samples *s, const struct workload *workload);
 struct series *samples_series(struct samples *s);
 
 /* Warms up: makes windows, and sets the threshold of each series. Without a given one (ticks; 0:
- * none) it is ten times the series' median, at least `least` ticks, and at most `most_ns` (0: any).
+ * none) it is ten times the series' median, at most `most_ns` (0: any), and at least `least` ticks.
  */
 void work_learn(struct work *w, uint64_t given, uint64_t least, uint64_t most_ns);
 

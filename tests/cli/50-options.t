@@ -222,7 +222,8 @@ for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2,
 
 # A limit below the threshold: of a workload's operations the longest is known all the same, of what
 # else is shorter nobody could tell. What is learned leaves nothing between it and a trigger.
-SLEEP = ("sleep", "--no-trace", "--no-audit", "-q", "-n", "20", "-i", "1ms")
+SLEEP = ("sleep", "-c", str(max(os.sched_getaffinity(0))), "--no-trace", "--no-audit", "-q", "-n",
+         "20", "-i", "1ms")
 LEARNED = r" threshold (9\d\d ns|1\.00 us) \(auto\)"  # whole ticks, at most 1 us
 rec = at("none-slow.rec")
 for what, *args in (("sleep", *SLEEP, "-t", "1h", "-r", rec), ("its recording", "report", rec)):
@@ -235,12 +236,17 @@ r = culprit(*SLEEP, "--stop-on", "wake>1us")
 ok(r.rc == 2 and re.search("stops: .*wake>1us", r.err) and re.search(LEARNED, r.out),
    "the threshold of a workload is learned no higher than a trigger", r)
 r = culprit(*SLEEP, "--max-hiccup", "1us")
-ok(r.rc == 2 and re.search(LEARNED, r.out), "nor than --max-hiccup", r)
+ok(r.rc == 2 and " (auto)" in r.out and not re.search(LEARNED, r.out),
+   "--max-hiccup leaves it as it is", r)
+culprit("record", *SLEEP[1:-4], "-d", "50ms", "-t", "1h", at("slow.rec"))
+r = culprit("report", at("irq.rec"), "--max-hiccup", "1ns")
+ok(r.rc == 2 and r.out and "longer than --max-hiccup 1 ns" in r.err,
+   "a limit below the threshold that a hiccup has crossed", r)
 for what, says, *args in (
         ("a recording, by -t", "CPU 3 only what takes 100 us or more .* or a shorter -t", "report",
          at("irq.rec"), "-t", "100us", "--max-hiccup", "1us"),
-        ("a recording, by its own", r"or record with a shorter -t", "report", at("irq.rec"),
-         "--max-hiccup", "1ns"),
+        ("a recording, by its own", r"or record with a shorter -t", "report", at("slow.rec"),
+         "--max-hiccup", "1us"),
         ("a part of a workload's", "CPU .* only what takes .* or record with", "report", rec,
          "--from", "1ms", "--max-hiccup", "1us"),
         ("a run", "CPU .* only what takes 100 us or more", "run", "--no-trace", "-d", "1s", "-q",
@@ -249,6 +255,8 @@ for what, says, *args in (
          "--stop-on", "hiccup>1ns"),
         ("a sleep's trigger", "'wake>50us': nobody can tell", *SLEEP, "-t", "100us", "--stop-on",
          "wake>50us"),
+        ("a trigger below the least that is learned", "'wake>1ns': nobody can tell", *SLEEP,
+         "--stop-on", "wake>1ns"),
         ("the flight recorder's trigger", "'hiccup>1us': nobody can tell", "record", "--no-trace",
          "-d", "1s", "-t", "2us", "--last", "1s", "--when", "hiccup>1us", at("never.rec"))):
     refused(f"{what}: a time below the threshold is refused", *args, says=says)

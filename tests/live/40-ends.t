@@ -239,9 +239,10 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         took.append(r.seconds)
     # Those that take two CPUs, whose every operation is longer, and a watched program.
     target, other = str(cpu), str(min(lib.online() - {cpu}))
-    for args in (("pingpong", "--pin", f"{other},{target}", "-n", "1000000000", "--no-trace"),
+    for args in (("pingpong", "--pin", f"{other},{target}", "-n", "1000000000", "--no-trace",
+                  "-t", "1ns"),
                  ("queue", "--producer", other, "--accumulator", target, "--journaller", "none",
-                  "-n", "1000000000", "--no-trace"),
+                  "-n", "1000000000", "--no-trace", "-t", "1ns"),
                  ("watch", "-p", str(noise.pid), "-d", "60s")):
         r = culprit(*args, "-q", "--stop-on", "hiccup>1h", "--stop-on", "hiccup>1ns")
         ok(r.rc == 2 and re.fullmatch(r"culprit: stops: .* at \+.*: hiccup>1ns: .*\n", r.err)
