@@ -26,8 +26,12 @@ static int spawn(struct converter *c, FILE *png, const int in[2], const int said
 	const int files[3] = {in[0], fileno(png), said[1]};
 
 	c->pid = program_start(argv, files, 0);
-	return c->pid < 0 ? complain("PNG needs rsvg-convert: apt-get install librsvg2-bin, or "
-				     "write an .svg")
+	if (c->pid == -ENOENT)
+		return complain("PNG needs rsvg-convert: apt-get install librsvg2-bin, or write an "
+				".svg");
+	return c->pid < 0 ? complain("rsvg-convert does not start: %s; an .svg needs no other "
+				     "program",
+				     strerror(-c->pid))
 			  : 0;
 }
 

@@ -144,8 +144,15 @@ for says, code in ((">&2 printf 'no\\033[1mroom\\nmore'", 1), ("exec <&-; sleep 
        and ("room" in r.err) == (code == 1) and "rsvg-convert could not write x.png" in r.err
        and not os.path.exists("x.png"),
        f"a converter that ends with {code}: one line, and no file", r)
+os.chmod("bin/rsvg-convert", 0o644)
+for says in "Permission denied", "apt-get install":
+    r = culprit("plot", "a.rec", "-o", "x.png", prefix=("env", "PATH=" + os.path.abspath("bin")))
+    ok(r.rc == 1 and says in r.err, f"a converter that does not start: {says}", r)
+    if os.path.exists("bin/rsvg-convert"):
+        os.unlink("bin/rsvg-convert")
 with open("bin/rsvg-convert", "w") as f:
     f.write(f"#!/bin/sh\nexec >&2\n{lib.tell_rights('there')}exit 1\n")
+os.chmod("bin/rsvg-convert", 0o755)
 open("there", "w").close()
 r = culprit("plot", "a.rec", "-o", "x.png", prefix=("env", "PATH=bin:" + os.environ["PATH"]))
 ok(r.rc == 1 and lib.has_rights(r.err, 0), "a converter has no right, and writes no other file", r)
