@@ -240,6 +240,8 @@ static int check_company(const struct reading *r)
 {
 	for (size_t i = 0; i < r->rows.n; i++) {
 		const struct opt *row = &r->rows.row[i];
+		bool chosen =
+			row->set != opt_set_choice || *(int *)((char *)r->options + row->offset);
 		char other[2 * SHOWN];
 
 		if (!r->given[i])
@@ -247,7 +249,7 @@ static int check_company(const struct reading *r)
 		if (row->needs && !one_given(r, row->needs, other, sizeof(other)))
 			return complain("--%s: %s: give --%s, too (culprit help %s)", row->name,
 					row->why, other, r->command->name);
-		if (row->excludes && one_given(r, row->excludes, other, sizeof(other)))
+		if (chosen && row->excludes && one_given(r, row->excludes, other, sizeof(other)))
 			return complain("--%s: %s: leave out --%s (culprit help %s)", row->name,
 					row->why, other, r->command->name);
 	}

@@ -32,7 +32,8 @@ struct opt {
 	/* Old spelling of the option with this name: parsed like it, left out of the help. */
 	const char *alias;
 	/* Names of other options, by comma: it is an error to give this one without one of
-	 * `needs`, or with one of `excludes`; why: the reason, for the message. */
+	 * `needs`, or with one of `excludes` (not for the first of opt_set_choice's words, its
+	 * default); why: the reason, for the message. */
 	const char *needs, *excludes, *why;
 	/* All rows of this table in place of this row: their struct is the field at offset, and
 	 * their context is this row's arg. */

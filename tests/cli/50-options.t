@@ -208,6 +208,10 @@ for what, says, *args in (("a source that is not there", "no source has", "--sou
     with open(at("kept.csv"), encoding="utf-8") as f:
         is_(f.read(), "what stood there", "which keeps what it had")
 
+for command, cpus in ("run", "-c"), ("sleep", "-c"), ("pingpong", "--pin"):
+    refused(f"{command} --style's default goes with a format", command, "--style", "culprit", "-f",
+            "json", cpus, "8000,8001", says="does not exist or is offline")
+
 # ---- thresholds ----
 for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2,
                               "CPU 3: a hiccup of .* is longer than --max-hiccup 1.00 us"),
