@@ -244,8 +244,8 @@ ok(r.rc == 1 and "nobody can tell" in r.err and stat.S_ISFIFO(os.lstat(waits).st
    "a fifo stays, where nothing is recorded into it", r)
 ready = os.path.join(private, "ready")
 os.symlink("/dev/full", link := os.path.join(private, "full"))
-with subprocess.Popen([CULPRIT, "record", *RUN[1:3], *RUN[5:], "-d", "1s", "--last", "1s", "--when",
-                       "SIGUSR1", "--ready-file", ready, "--force", link],
+with subprocess.Popen([CULPRIT, "record", *RUN[1:3], *RUN[5:], "-d", "2s", "--last", "1s", "--when",
+                       "SIGUSR1", "--after", "1ms", "--ready-file", ready, "--force", link],
                       stderr=subprocess.PIPE, text=True) as proc:
     await_gone(lambda: proc.poll() is None and not os.path.exists(ready))
     proc.send_signal(signal.SIGUSR1)
