@@ -73,18 +73,27 @@ static void facts_of_host(const struct host *host, struct facts *f)
 	}
 }
 
+/* Writes what isolcpus= has before its list, "managed_irq,domain,"; "" where it has none. Returns
+ * given. */
+static char *flags_of_isolcpus(const struct audit *a, char given[LIST_MAX])
+{
+	bool flags, domain;
+
+	parameter(a, "isolcpus", given, LIST_MAX);
+	given[isolcpus_flags(given, &flags, &domain) - given] = 0;
+	return given;
+}
+
 /* See to_isolate(). Where the kernel is not known it is one that drops it. */
 static bool drops_second(const struct audit *a)
 {
 	const char *release = text_of(a, RELEASE);
-	char given[LIST_MAX] = "";
-	bool flags, domain;
+	char given[LIST_MAX];
 	int major, minor;
 
-	parameter(a, "isolcpus", given, sizeof(given));
-	given[isolcpus_flags(given, &flags, &domain) - given] = 0;
-	return strstr(given, "nohz") || !release || sscanf(release, "%d.%d", &major, &minor) != 2 ||
-	       major < 5 || (major == 5 && minor < 18);
+	return strstr(flags_of_isolcpus(a, given), "nohz") || !release ||
+	       sscanf(release, "%d.%d", &major, &minor) != 2 || major < 5 ||
+	       (major == 5 && minor < 18);
 }
 
 static struct conditions read_conditions(const struct facts *facts, long cpu)
@@ -161,15 +170,10 @@ static bool leaves_other(const struct conditions *here, const struct cpus *targe
 /* Adds isolcpus= with the flags that it should have, and others that it has. */
 static void add_isolcpus(const struct audit *a, const char *list, char **to)
 {
-	char given[LIST_MAX] = "";
-	bool flags, domain;
-	size_t end;
+	char given[LIST_MAX], *at = flags_of_isolcpus(a, given);
 
-	parameter(a, "isolcpus", given, sizeof(given));
-	end = isolcpus_flags(given, &flags, &domain) - given;
-	given[end] = 0;
 	text_add(to, "isolcpus=managed_irq,domain,");
-	for (char *at = given, *flag; (flag = strsep(&at, ","));)
+	for (char *flag; (flag = strsep(&at, ","));)
 		if (*flag && strcmp(flag, "domain") && strcmp(flag, "managed_irq"))
 			text_add(to, "%s,", flag);
 	text_add(to, "%s", list);

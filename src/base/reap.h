@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The end of a child process, whatever signals come meanwhile. */
+/* A child process: its signals before it becomes another program, and its end, whatever signals
+ * come meanwhile. */
 #ifndef CULPRIT_REAP_H
 #define CULPRIT_REAP_H
 
@@ -7,6 +8,13 @@
 #include <signal.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+
+/* Gives all signals the effect that programs expect: culprit ignores some. For the child. */
+static inline void reset_signals(void)
+{
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+}
 
 /* Waits until it has ended. status: as waitpid() gives it, unchanged where there is no such child;
  * NULL: not wanted. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "base/reap.h"
@@ -33,8 +32,7 @@ pid_t program_start(const char *const argv[], const int files[3], uint64_t keeps
 		return -errno;
 	pid = fork();
 	if (!pid) {
-		for (int sig = 1; sig < NSIG; sig++)
-			signal(sig, SIG_DFL); /* as programs expect it: culprit ignores some */
+		reset_signals();
 		if (!take_files(files)) {
 			guard_program(keeps);
 			execvp(argv[0], (char *const *)argv);

@@ -29,8 +29,7 @@ static void __attribute__((noreturn)) become(const char *command, char *text, si
 {
 	for (char *at = text; at < text + len; at += strlen(at) + 1)
 		putenv(at);
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
+	reset_signals();
 	setsid();
 	pages_stay(false);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/counter.h"
@@ -112,8 +113,7 @@ static void become_tool(const struct load *l)
 		argv[n++] = count[kind];
 	}
 	setpgid(0, 0);
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
+	reset_signals();
 	sigprocmask(SIG_SETMASK, &l->unblocked, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (stay_on(&l->options.cpus))

@@ -37,7 +37,7 @@ static const struct {
 	{"tasklet_entry", true},     {"hrtimer_expire_entry", true},
 };
 
-/* The search in the kernel's types takes a millisecond, where there is none. */
+/* A search through all of the kernel's types, where it has no such function. */
 static bool can_hold(const struct kernel *k, bool realtime)
 {
 	return (!realtime || kernel_is_realtime()) && kernel_function(k, "bpf_preempt_disable") > 0;
