@@ -556,8 +556,10 @@ FUZZ_SAN := address,undefined -fno-sanitize-recover=all
 # A call for each comparison would take a third of the time, and words of the formats are in the
 # dictionaries.
 FUZZ_COVERAGE := -fno-sanitize-coverage=trace-cmp
-FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(PURE_SRC) $(MADE_SRC) tests/fuzz/pool.c)
-FUZZ_POOL := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray free)
+FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(PURE_SRC) $(MADE_SRC) tests/fuzz/pool.c \
+	tests/fuzz/bound.c)
+FUZZ_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray free \
+	LLVMFuzzerTestOneInput)
 FUZZ_LIB = $(wildcard $(shell $(CLANG) -print-resource-dir)/lib/linux/libclang_rt.fuzzer-*.a)
 $(O)/fuzz/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfetto.pb-c.h
 	$(call say,CC,$< (fuzz))
@@ -577,7 +579,7 @@ $(O)/fuzz/fuzz_journal: FUZZ_LD := $(patsubst %,-Wl$(comma)--wrap=%,open read wr
 $(O)/fuzz/fuzz_words: $(patsubst %,$(O)/fuzz/src/collect/%.o,owners mounts vcpus)
 $(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) $(FUZZ_POOL) $(FUZZ_LD) -o $@ $^ $(FUZZ_LIBS) \
+	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) $(FUZZ_WRAP) $(FUZZ_LD) -o $@ $^ $(FUZZ_LIBS) \
 		$(LIBPURE)
 
 fuzz: $(O)/.setup-check ## fuzz the readers of what others wrote, each for FUZZ_S seconds (60)

@@ -66,5 +66,12 @@ for name; do
 		tail -n 40 "$work/said"
 	fi | sed 's/^/# /'
 done
+n=$((n + 1))
+if FUZZ_CPU_MS=0 "$fuzz/fuzz_osnoise" -artifact_prefix="$work/" tests/fuzz/10-run.t \
+	2>&1 | grep -q 'longer than allowed'; then
+	echo "ok $n - an input that takes longer than allowed is found"
+else
+	echo "not ok $n - an input that takes longer than allowed is found" && failed=1
+fi
 echo "1..$n"
 exit $failed

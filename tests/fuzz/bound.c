@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ends a fuzzer at an input that takes longer than FUZZ_CPU_MS (1,000) of CPU time, as a failure
+ * like any other, with the input kept. libFuzzer itself knows the time on the wall alone, in which
+ * a machine may have stood still. Whoever runs it is not asked for by name: the linker sends all
+ * calls here. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define TRIES 3 /* a hypervisor that takes the CPU away is counted as the process' time */
+
+int __real_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t))
+		abort();
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint64_t most_ns;
+	uint64_t took = 0;
+
+	if (!most_ns) {
+		const char *ms = getenv("FUZZ_CPU_MS");
+
+		most_ns = (ms ? strtoull(ms, NULL, 10) : 1000) * 1000000 + 1;
+	}
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t began = cpu_ns();
+		int rc = __real_LLVMFuzzerTestOneInput(data, size);
+
+		took = cpu_ns() - began;
+		if (took < most_ns)
+			return rc;
+	}
+	fprintf(stderr, "%.3f s of CPU time for %zu bytes, %d times: longer than allowed\n",
+		(double)took / 1e9, size, TRIES);
+	abort();
+}
