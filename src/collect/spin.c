@@ -136,6 +136,23 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
 	       (ticks < l->short_from + 4 * *least || (hiccup && ticks < l->busy_max));
 }
 
+/* Reads the records and the clock behind noting a gap. A record that came after the one and before
+ * the other would be on the wrong side of the reading; that of something behind it may seem to be.
+ * What is recorded takes longer than a short gap: where there was no time for it, it came behind.
+ */
+static cursors_t read_behind(struct spin *s, uint64_t after, bool hiccup, uint64_t *now)
+{
+	struct sampler_shm *l = s->shm;
+	uint64_t quick = l->short_from + (hiccup ? l->busy_min : l->short_busy_min);
+	cursors_t fresh;
+
+	do {
+		fresh = *s->cursors;
+		*now = read_counter(s->counter);
+	} while (*s->cursors != fresh && (*now - after >= quick || *now - after >= s->busy_cap));
+	return fresh;
+}
+
 /* Ends the window at `after`, the loop's last reading. When the loop was interrupted right behind
  * that, and the stop came meanwhile, the gap belongs to the window, too: it is longer than any
  * bookkeeping. */
@@ -171,10 +188,8 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 			l->away_ticks += s->before - left_at;
 			return false;
 		}
-		fresh = *s->cursors;
-		now = read_counter(s->counter);
-		/* none right before the reading of the clock either */
-		if (undisturbed(s, now - after, hiccup, *s->cursors == cursors_after, &turns))
+		fresh = read_behind(s, after, hiccup, &now);
+		if (undisturbed(s, now - after, hiccup, fresh == cursors_after, &turns))
 			break;
 		after = now;
 		cursors = fresh;

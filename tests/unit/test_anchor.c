@@ -16,20 +16,36 @@
 #include "collect/spin.h"
 #include "collect/target.h"
 
-#define ANCHORS 2000
+#define ANCHORS  2000
+#define STEAL_NS 3000
+#define EVENT_NS 3000
 
-/* A clock that counts ticks of tick_ns; each reading of it takes step_ns. Something takes 3 us when
- * the CPU has run for steal_every_ns, and again each 50 ns, steal_times in all. */
+/* A clock that counts ticks of tick_ns; each reading of it takes step_ns. Something takes STEAL_NS
+ * when the CPU has run for steal_every_ns, and again each 50 ns, steal_times in all. */
 static uint64_t clock_is, step_ns = 1, tick_ns = 1, readings;
 static uint64_t steal_every_ns, steal_times, steals_at, steals;
 static void (*stolen)(void);
 
+/* One event that is recorded, at a moment: each step and what is behind each reading are one. */
+static uint64_t moment, event_at = UINT64_MAX, event_begin;
+static cursors_t records;
+
+static void be_at_moment(void)
+{
+	if (++moment != event_at)
+		return;
+	event_begin = clock_is;
+	clock_is += EVENT_NS;
+	records++;
+}
+
 static void pass(unsigned steps)
 {
 	clock_is += steps * step_ns;
+	be_at_moment();
 	if (!steal_every_ns || clock_is < steals_at)
 		return;
-	clock_is += 3000;
+	clock_is += STEAL_NS;
 	steals_at = clock_is + (++steals % steal_times ? 50 : steal_every_ns);
 	stolen();
 }
@@ -49,6 +65,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 	readings++;
 	ns = clock_is / tick_ns;
 	*t = (struct timespec){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC};
+	be_at_moment();
 	return 0;
 }
 
@@ -108,14 +125,18 @@ static void test_slower_anchors(void **state)
 static struct sampler_shm *spinning;
 static uint64_t slow_step_ns;
 
+static void leave(void)
+{
+	atomic_store(&spinning->stop, 1);
+	atomic_store(&spinning->limit, 0);
+}
+
 /* A third of them at full speed, a third at the lower one, then at full speed again. */
 static void speed(void)
 {
 	step_ns = steals / STEALS == 1 ? slow_step_ns : 4;
-	if (steals < 3 * STEALS)
-		return;
-	atomic_store(&spinning->stop, 1);
-	atomic_store(&spinning->limit, 0);
+	if (steals >= 3 * STEALS)
+		leave();
 }
 
 /* Spins while something steals; all of it is in gaps, hiccups or short ones as the threshold says,
@@ -174,6 +195,66 @@ static void test_often(void **state)
 		assert_in_range(spin_slower(4, times, 200), 3 * STEALS - 1, 3 * STEALS);
 		assert_in_range(spin_slower(4, times, 1 << 20), 3 * STEALS - 1, 3 * STEALS);
 	}
+}
+
+static void leave_at_once(void)
+{
+	clock_is -= STEAL_NS;
+	leave();
+}
+
+static void leave_later(void)
+{
+	moment = 0;
+	stolen = leave_at_once;
+	steals_at = clock_is + EVENT_NS;
+	clock_is -= STEAL_NS - 20; /* a short gap is left of it */
+}
+
+/* An event comes while a short gap is noted, which takes `least` at best, or before or behind that,
+ * at any moment: one gap has it, with its record, and noting the other one is no gap, though it
+ * takes longer than the threshold. */
+static void check_behind_reading(struct sampler_shm *l, uint64_t least, uint64_t at)
+{
+	struct spin s = {.shm = l, .cursors = &records, .busy_cap = 1000, .deadline = UINT64_MAX};
+	const struct shm_hiccup *h = l->ring;
+
+	*l = (struct sampler_shm){.anchor_min = 8,
+				  .anchor_known = true,
+				  .busy_min = 100,
+				  .short_busy_min = least,
+				  .threshold = 40,
+				  .short_from = 20};
+	atomic_store(&l->limit, 20);
+	spinning = l;
+	tick_ns = 1;
+	step_ns = 4;
+	steals = 0;
+	steal_times = 1;
+	steal_every_ns = 200;
+	steals_at = clock_is + steal_every_ns;
+	stolen = leave_later;
+	event_at = at;
+	spin_window(&s);
+	steal_every_ns = 0;
+	event_at = UINT64_MAX;
+	assert_int_equal(atomic_load(&l->head), 1);
+	assert_true(h->cursors_before < h->cursors_after);
+	assert_true(h->before <= event_begin && h->after >= event_begin + EVENT_NS);
+	assert_true(h->after - h->before < EVENT_NS + 100);
+}
+
+static void test_behind_reading(void **state)
+{
+	struct sampler_shm *l = calloc(1, sizeof(*l));
+
+	(void)state;
+	assert_non_null(l);
+	for (uint64_t at = 1; at < 40; at++) {
+		check_behind_reading(l, 48, at);
+		check_behind_reading(l, 10, at); /* noting takes longer than at best */
+	}
+	free(l);
 }
 
 /* A machine that stores the lowest byte first, and one that stores it last. */
@@ -335,11 +416,11 @@ static void test_old_anchor(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow_counters), cmocka_unit_test(test_slower_anchors),
-		cmocka_unit_test(test_slower),        cmocka_unit_test(test_often),
-		cmocka_unit_test(test_byte_orders),   cmocka_unit_test(test_adjacent),
-		cmocka_unit_test(test_suspended),     cmocka_unit_test(test_not_suspended),
-		cmocka_unit_test(test_old_anchor)};
+		cmocka_unit_test(test_slow_counters),  cmocka_unit_test(test_slower_anchors),
+		cmocka_unit_test(test_slower),         cmocka_unit_test(test_often),
+		cmocka_unit_test(test_behind_reading), cmocka_unit_test(test_byte_orders),
+		cmocka_unit_test(test_adjacent),       cmocka_unit_test(test_suspended),
+		cmocka_unit_test(test_not_suspended),  cmocka_unit_test(test_old_anchor)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
