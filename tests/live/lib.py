@@ -129,6 +129,12 @@ def done():
     sys.exit(1 if _failed else 0)
 
 
+def mounts_below(place):
+    """Where something is mounted in a folder whose path has no blank, the last one first."""
+    mounted = [line.split()[4] for line in read("/proc/self/mountinfo").splitlines()]
+    return [path for path in reversed(mounted) if f"{path}/".startswith(f"{place}/")]
+
+
 def _died(kind, value, trace):
     ok(False, "the test went on to its end",
        "".join(traceback.format_exception(kind, value, trace)))
@@ -136,6 +142,8 @@ def _died(kind, value, trace):
     if _starved:  # to be run again, so nothing of it stays
         place = tempfile.gettempdir()
         for name in os.listdir(place) if "culprit-check-" in place else ():
+            for path in mounts_below(os.path.join(place, name)):
+                subprocess.run(["umount", "-l", path], stdout=sys.stderr)
             path = os.path.join(place, name)
             shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
         os._exit(0)
@@ -206,7 +214,7 @@ def helper(name):
 def read(path):
     """A small file, or ""."""
     try:
-        with open(path) as f:
+        with open(path, errors="backslashreplace") as f:
             return f.read().strip()
     except OSError:
         return ""
@@ -344,10 +352,26 @@ def busy_with(pid):
     for task in glob.glob(f"/proc/{pid}/task/*"):
         state = re.sub(r".*\) ", "", read(f"{task}/stat"))[:1]
         stack = " < ".join(line.split()[-1] for line in read(f"{task}/stack").splitlines()[:6])
-        found.append(f"\n{task} {read(f'{task}/comm').strip()} {state} {stack}")
+        found.append(f"\n{task} {read(f'{task}/comm').strip()} {state} {stack}{_ran(task)}")
         for child in read(f"{task}/children").split():
             found.append(busy_with(child))
     return "".join(found)
+
+
+def _ran(task):
+    """How a thread ran so far and waited for its CPU; of one that waits, who else would run."""
+    fields = re.sub(r".*\) ", "", read(f"{task}/stat")).split()
+    spent = read(f"{task}/schedstat").split()
+    if len(fields) < 39 or len(spent) < 2:
+        return ""
+    text = (f"; cpu {fields[36]} policy {fields[38]} priority {fields[15]}, ran "
+            f"{int(spent[0]) / 1e9:.3f} s, waited {int(spent[1]) / 1e9:.3f} s")
+    for other in glob.glob("/proc/[0-9]*/task/*") if fields[0] == "R" else ():
+        there = re.sub(r".*\) ", "", read(f"{other}/stat")).split()
+        if other != task and there[36:37] == fields[36:37] and there[0] == "R":
+            text += (f"\n  beside {other} {read(f'{other}/comm').strip()} policy {there[38]} "
+                     f"priority {there[15]}")
+    return text
 
 
 def finish(proc, timeout=HANG_S, since=None):
