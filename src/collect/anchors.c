@@ -93,7 +93,9 @@ void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
 	take_anchor(t, l);
 	h->end_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->after);
 	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
-	if (began && began < h->end_ns)
+	/* A clock that is slewed for long makes an old anchor as wrong, by itself: the gap was no
+	 * longer than the counter says, as long as that went on. */
+	if (began && began < h->end_ns && (began > h->start_ns || l->after < l->before))
 		h->start_ns = began;
 	put_behind(t, h);
 	split_cursors(l->cursors_before, h->before);

@@ -128,7 +128,8 @@ static void feed_record(void *ctx, uint32_t i, const struct record *r)
 }
 
 /* Bounds what waits in the join: complete hiccups take their records with them, and the rest
- * belongs to one that has not ended, or to none. since: as from read_records. */
+ * belongs to one that has not ended, or to none. since: as from away_since; where a thread left its
+ * CPU unseen, it may be of before the sampler's last hiccup ended, and says nothing of now. */
 static void make_room(struct collect *c, uint32_t i, uint64_t since, bool steady)
 {
 	if (session_waiting(c->session, i) <= JOIN_WAIT_MAX / 2 || !c->began)
@@ -136,7 +137,9 @@ static void make_room(struct collect *c, uint32_t i, uint64_t since, bool steady
 	drain(c, i);
 	if (steady && session_waiting(c->session, i) > JOIN_WAIT_MAX)
 		session_feed(c->session,
-			     &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = since});
+			     &(struct event){.type = EVENT_RELIEVE,
+					     .index = i,
+					     .ns = since > c->target[i].last_ns ? since : 0});
 }
 
 /* A change is not in the view: all are only up to the newest that is. */

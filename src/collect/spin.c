@@ -45,8 +45,11 @@ void publish_window(struct spin *s, uint64_t before, uint64_t after, cursors_t c
 	struct shm_hiccup *h = &l->ring[head % SHM_SLOTS];
 
 	if (head - atomic_load_explicit(&l->tail, memory_order_acquire) >= SHM_SLOTS) {
+		uint64_t tick, ns;
+
 		l->lost++;
 		l->lost_ticks += after - before;
+		read_anchor(l, s->counter, &tick, &ns); /* noting it takes as long as any other */
 		return;
 	}
 	h->before = before;
@@ -136,6 +139,22 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
 	       (ticks < l->short_from + 4 * *least || (hiccup && ticks < l->busy_max));
 }
 
+/* The records there were at the end of the gap at *after, the loop's last reading; *cursors was
+ * read before that. What comes right behind it, before anybody looks at the records, is in the gap:
+ * it takes longer than a short one. */
+static cursors_t recorded_by(struct spin *s, uint64_t *after, cursors_t *cursors)
+{
+	cursors_t fresh = *s->cursors;
+
+	if (fresh == *cursors || read_counter(s->counter) - *after < s->shm->short_from)
+		return fresh;
+	do {
+		*cursors = *s->cursors;
+		*after = read_counter(s->counter);
+	} while (*s->cursors != *cursors);
+	return *cursors;
+}
+
 /* Reads the records and the clock behind noting a gap. A record that came after the one and before
  * the other would be on the wrong side of the reading; that of something behind it may seem to be.
  * What is recorded takes longer than a short gap: where there was no time for it, it came behind.
@@ -174,12 +193,11 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 	struct sampler_shm *l = s->shm;
 	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before,
 		 now;
-	cursors_t cursors_after, fresh;
+	cursors_t cursors_after = recorded_by(s, &after, &cursors), fresh;
 	unsigned turns = 0;
 	bool hiccup;
 
 	for (;;) {
-		cursors_after = *s->cursors;
 		hiccup = note_gap(s, after);
 		s->before = after;
 		s->before_cursors = cursors;
@@ -192,7 +210,7 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 		if (undisturbed(s, now - after, hiccup, fresh == cursors_after, &turns))
 			break;
 		after = now;
-		cursors = fresh;
+		cursors = cursors_after = fresh;
 	}
 	l->busy_ticks += now - after;
 	l->away_ticks += now - left_at;
@@ -249,8 +267,8 @@ static inline __attribute__((always_inline)) void spin(struct spin *s, bool coun
 	struct lengths lengths = {.min = UINT64_MAX};
 	uint32_t left = LOOPS_AT_ONCE;
 
-	/* Records since the window opened lie in its first gap. */
-	if (cursors != l->start_cursors) {
+	/* All that came since the window opened lies in its first gap. */
+	if (*cursors_at != l->start_cursors || (s->busy_cap && before - l->start >= s->busy_cap)) {
 		cursors = l->start_cursors;
 		before = l->start;
 	}
