@@ -527,6 +527,9 @@ def unseen_since(before):
     return sum(max(0, n - before.get(status, 0)) for status, n in unseen_switches().items())
 
 
+_unseen = unseen_switches()
+
+
 class Log(list):
     """poke's pokes, with what the kernel counted on the target meanwhile.
 
@@ -668,13 +671,16 @@ def does_close(report, cpu, row, count, inner, outer, slack=0):
     source; one whose begin was not seen is in none.
 
     Some kernels have threads in whose time no tracepoint fires: nobody sees the interrupts that
-    come then. They leave their CPU unseen, and closure shows how many are missing.
+    come then. Closure shows that some are missing; where such a thread was seen by nobody at all,
+    as between two turns of the sampler, no more than those threads have left a CPU.
     """
     c = cpu_of(report, cpu)
     below = c["records"]["below_threshold"] + c["records"]["unpaired"]
-    told = c["records"]["unpaired"] and any(x["counter"].removeprefix("softirq ") == row
-                                            and x["kernel"] > x["traced"] for x in c["closure"])
-    return (inner[row] - below - slack <= count or told) and count <= outer[row] + slack
+    lacks = inner[row] - below - slack - count
+    told = any(x["counter"].removeprefix("softirq ") == row and x["kernel"] > x["traced"]
+               for x in c["closure"])
+    return (lacks <= 0 or (told and (c["records"]["unpaired"] or lacks <= unseen_since(_unseen)))
+            ) and count <= outer[row] + slack
 
 
 def closes(report, cpu, row, count, inner, outer, what, *details):
