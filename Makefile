@@ -340,6 +340,8 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 $(O)/tests/unit/test_unit_search: $(O)/src/collect/units.o
 $(O)/tests/unit/test_owners: $(O)/src/collect/owners.o $(O)/src/collect/mounts.o
 $(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
+$(O)/tests/unit/test_trial: $(O)/src/cmd/trial.o \
+	$(addprefix $(O)/src/collect/,guardian.o journal.o knobs.o)
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/user_process.o
 $(O)/tests/unit/test_user_files: \

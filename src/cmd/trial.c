@@ -36,7 +36,7 @@ struct trial {
 
 	struct turn turn[DIFF_RECORDINGS];
 	uint32_t at, wanted; /* windows */
-	bool on, failed, again;
+	bool on, over, failed, again;
 	bool blind; /* in a window no time was observed: the sampler had no turn */
 
 	struct view view[DIFF_RECORDINGS];
@@ -152,7 +152,7 @@ static bool step(void *ctx)
 		r->failed = true;
 		return false;
 	}
-	if (r->at == r->wanted)
+	if (r->over)
 		return false; /* the engine has ended */
 	if (now_ns() - r->live->run.started_ns < r->turn[r->at].to_ns)
 		return true;
@@ -160,6 +160,17 @@ static bool step(void *ctx)
 		return false;
 	r->failed = next_window(r);
 	return !r->failed;
+}
+
+/* Turns the fix back before the engine ends, which may wait for samplers and for the disk: also
+ * where the guardian is gone, or the user wants to end. */
+static void over(void *ctx)
+{
+	struct trial *r = ctx;
+
+	r->over = true;
+	if (turn_to(r, false))
+		r->failed = true;
 }
 
 static int end(void *ctx)
@@ -183,6 +194,7 @@ static int measure(struct trial *r)
 			    .too_early = EXIT_INCOMPLETE,
 			    .begin = begin,
 			    .step = step,
+			    .over = over,
 			    .end = end};
 	int code;
 
@@ -190,9 +202,7 @@ static int measure(struct trial *r)
 	r->live->host = *r->tried->host;
 	co = measure_collect(&r->measure);
 	code = live_run(&live);
-	if (r->failed || turn_to(r, false))
-		return EXIT_ERROR;
-	return code;
+	return r->failed ? EXIT_ERROR : code;
 }
 
 struct look {

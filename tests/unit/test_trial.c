@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A trial's fix is back before the engine ends, which may wait for a sampler or the disk: whether
+ * the guardian was killed or the window was cut short. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/now.h"
+#include "cmd/cmd.h"
+#include "cmd/fixes.h"
+#include "cmd/live.h"
+#include "cmd/trial.h"
+
+#define BOOT "0"
+
+static char dir[64], knob[96], journal[96];
+static bool kills; /* the guardian; else the window is cut short */
+
+/* ---- what is not there in this test ---- */
+
+const struct engine collect_engine;
+
+struct collect_options measure_collect(const struct measure *m)
+{
+	(void)m;
+	return (struct collect_options){0};
+}
+
+int limits_begin_triggers(struct triggers *triggers, struct view *v)
+{
+	(void)triggers;
+	(void)v;
+	return 0;
+}
+
+bool fixes_meant(void *tried, const struct view *v, const struct source *s)
+{
+	(void)tried;
+	(void)v;
+	(void)s;
+	return false;
+}
+
+static char value(void)
+{
+	FILE *f = fopen(knob, "r");
+	int c = f ? fgetc(f) : 0;
+
+	if (f)
+		fclose(f);
+	return (char)c;
+}
+
+static void kill_guardian(void)
+{
+	char path[64];
+	siginfo_t info;
+	int pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%d", &pid), 1);
+	fclose(f);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+/* As the real one calls them, in a second window, which has the fix; then the end takes an hour. */
+int live_run(struct live *l)
+{
+	const uint64_t hour_ns = 3600 * NSEC_PER_SEC;
+
+	l->view->run.started_ns = now_ns();
+	assert_int_equal(l->begin(l->ctx), 0);
+	assert_int_equal(value(), 'A');
+	l->view->run.started_ns -= hour_ns;
+	assert_true(l->step(l->ctx));
+	assert_int_equal(value(), 'B');
+	if (kills)
+		kill_guardian();
+	assert_int_equal(l->step(l->ctx), !kills);
+	if (l->over)
+		l->over(l->ctx);
+	assert_int_equal(value(), 'A');
+	l->view->run.started_ns -= hour_ns;
+	assert_false(l->step(l->ctx));
+	assert_int_equal(value(), 'A');
+	return EXIT_INCOMPLETE;
+}
+
+/* ---- the tests ---- */
+
+static int make_dir(void **state)
+{
+	const char *temp = getenv("TMPDIR");
+
+	(void)state;
+	snprintf(dir, sizeof(dir), "%s/trial.XXXXXX", temp && strlen(temp) < 40 ? temp : "/tmp");
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(knob, sizeof(knob), "%s/knob", dir);
+	snprintf(journal, sizeof(journal), "%s/try.journal", dir);
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	unlink(knob);
+	return rmdir(dir); /* nothing else is in it */
+}
+
+static void fix_is_back(bool killed)
+{
+	struct host host = {0};
+	struct measure m = {0};
+	struct tried t = {
+		.host = &host, .in_turn = true, .windows = 2, .window_ns = 200 * NSEC_PER_MSEC};
+	FILE *f = fopen(knob, "w");
+	struct trial *r;
+
+	kills = killed;
+	assert_non_null(f);
+	fputs("A\n", f);
+	fclose(f);
+	assert_non_null(knobs_add(&t.knobs, KNOB_FILE, knob, "A", "B"));
+	r = trial_new(&t, &m, dir, BOOT);
+	assert_non_null(r);
+	assert_int_equal(access(journal, F_OK), 0);
+	assert_int_equal(trial_run(r, true), EXIT_ERROR);
+	assert_int_equal(t.stuck, killed);
+	assert_false(t.kept || t.whole);
+	assert_int_equal(access(journal, F_OK), -1);
+	assert_int_equal(wait(NULL), -1);
+	trial_free(r);
+	knobs_free(&t.knobs);
+}
+
+static void fix_is_back_when_the_guardian_is_killed(void **state)
+{
+	(void)state;
+	fix_is_back(true);
+}
+
+static void fix_is_back_when_the_window_is_cut(void **state)
+{
+	(void)state;
+	fix_is_back(false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fix_is_back_when_the_guardian_is_killed),
+		cmocka_unit_test(fix_is_back_when_the_window_is_cut),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
