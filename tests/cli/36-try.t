@@ -166,18 +166,17 @@ is_(lib.read(STATS), before, "and nothing is written to")
 os.unlink(JOURNAL)
 
 # Without a journal on the disk nothing is changed.
-if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,mode=700", "none", STATE],
-                  check=False).returncode:
-    lib.skip("a disk that is full", "no tmpfs can be mounted here")
-else:
-    with open(os.path.join(STATE, "fill"), "wb") as f:
-        f.write(bytes(4096))
-    refused("a disk that is full", "K01", "-q", *ON, says="No space left")
-    is_(os.listdir(STATE), ["fill"], "and nothing is left there")
-    subprocess.run(["mount", "-o", "remount,ro", STATE], check=True)
-    refused("one that cannot be written", "K01", "-q", *ON, says="Read-only file system")
-    subprocess.run(["umount", STATE], check=True)
-    is_(lib.read(STATS), before, "the setting is as it was")
+with lib.small_disk(STATE, "size=4k,mode=700") as mounted:
+    if not mounted:
+        lib.skip("a disk that is full", "no tmpfs can be mounted here")
+    else:
+        with open(os.path.join(STATE, "fill"), "wb") as f:
+            f.write(bytes(4096))
+        refused("a disk that is full", "K01", "-q", *ON, says="No space left")
+        is_(os.listdir(STATE), ["fill"], "and nothing is left there")
+        subprocess.run(["mount", "-o", "remount,ro", STATE], check=True)
+        refused("one that cannot be written", "K01", "-q", *ON, says="Read-only file system")
+        is_(lib.read(STATS), before, "the setting is as it was")
 attempt("--undo")
 is_((lib.read(STATS), os.listdir(place)), (before, []), "all is as it was")
 os.rmdir(place)
