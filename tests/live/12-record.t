@@ -165,6 +165,12 @@ with open(rec, "wb") as f:
     f.write(before)
 
 # ---- parts ----
+def is_complete(records):
+    """None is lost, and each is in its hiccup, but where a thread that left unseen may have taken
+    the end of one with it (lib.broken_sums)."""
+    return records["lost"] == 0 and records["join_mismatches"] <= records["unpaired"]
+
+
 FROM, TO = 200_000_000, 400_000_000
 part = json.loads(culprit("report", rec, "-f", "json", "--from", f"{FROM}ns", "--to",
                           f"{TO}ns").out)
@@ -177,8 +183,8 @@ is_(part["cpus"][0]["hiccups"]["total_ns"], sum(l["duration_ns"] for l in inside
 begin, end = (max([at] + [l["at_ns"] + l["duration_ns"] for l in lines if l["at_ns"] < at])
               for at in (FROM, TO))
 is_(part["cpus"][0]["observed_ns"], max(0, end - begin), "observed for as long")
-is_(part["cpus"][0]["records"]["join_mismatches"], 0, "their records are their own")
-is_(part["cpus"][0]["records"]["lost"], 0, "and none is missing")
+ok(is_complete(part["cpus"][0]["records"]), "their records are their own, and none is missing",
+   part["cpus"][0]["records"])
 is_(len(lines), whole["cpus"][0]["hiccups"]["count"], "lines: one a hiccup")
 
 # ---- killed ----
@@ -249,8 +255,7 @@ def is_a_part(path, label, least_ns):
         # nor has a report, then, which is made from this alone
         is_(addresses_of(path), set(), "which has no address of the kernel")
         cpus = part["cpus"][0]
-        is_((cpus["records"]["lost"], cpus["records"]["join_mismatches"]), (0, 0),
-            "and lacks nothing at its begin")
+        ok(is_complete(cpus["records"]), "and lacks nothing at its begin", cpus["records"])
         lib.check_sums(part, "a kept part")
 
 
