@@ -4,7 +4,6 @@
 recording gives the same."""
 import csv
 import datetime
-import fcntl
 import json
 import os
 import select
@@ -63,8 +62,7 @@ same(cells, [{k: json.dumps(v) if k == "pieces" else cell(v) for k, v in row.ite
 is_(sorted({(r["host"], r["kernel"], r["cpu"]) for r in rows}), [(*os.uname()[1:3], cpu)],
     "of this machine")
 # A report that nobody reads on holds culprit there.
-run_on = lib.spawn(*run, "-f", "json", "--hiccups", path("held.jsonl"))
-fcntl.fcntl(run_on.stdout, fcntl.F_SETPIPE_SZ, 4096)
+run_on = lib.spawn(*run, "-f", "json", "--hiccups", path("held.jsonl"), pipesize=4096)
 select.select([run_on.stdout], [], [], lib.HANG_S)
 held = text("held.jsonl")
 ok(held.endswith("}\n"), "where the report begins all of its lines are there", held[-200:])

@@ -3,7 +3,6 @@
 """A run without privileges; one that ends early, and one that crosses a limit, says so and still
 gives its report."""
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -59,8 +58,7 @@ is_(r.err, "", "Ctrl-C: no word on stderr")
 # Lines go to a pipe that is full when the signal comes: they are written all the same, and whole.
 with lib.ready_file() as path:
     proc = lib.spawn("run", *ON, "-d", "60s", "-f", "jsonl", "-q", "-t", "200ns", "--no-trace",
-                     "--ready-file", path)
-    fcntl.fcntl(proc.stdout, fcntl.F_SETPIPE_SZ, 4096)
+                     "--ready-file", path, pipesize=4096)
     lib.await_ready(proc, path)
     lib.await_gone(lambda: "pipe_write" not in lib.read(f"/proc/{proc.pid}/wchan"))
     os.kill(proc.pid, signal.SIGTERM)

@@ -348,11 +348,12 @@ def _begin():
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
-def spawn(*args, prefix=(), path=CULPRIT):
-    """culprit in a process group of its own."""
+def spawn(*args, prefix=(), path=CULPRIT, **kwargs):
+    """culprit in a process group of its own. kwargs are Popen's, as pipesize: bytes that its pipes
+    hold; one with more in it cannot be made smaller afterwards."""
     return subprocess.Popen([*prefix, path, *args], stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(),
-                            start_new_session=True, preexec_fn=_begin)
+                            start_new_session=True, preexec_fn=_begin, **kwargs)
 
 
 def children(pid):
