@@ -3,6 +3,7 @@
 """Rights: what the processes of a run give away, and that nobody measures with a program file that
 has just the capabilities of the README's table (LONG=1: all its commands)."""
 import ctypes
+import json
 import os
 import platform
 import pty
@@ -108,9 +109,11 @@ else:
     said = "made a system call that it does not need: {}\n".format(
         {"x86_64": 102}.get(platform.machine(), 174))  # getuid
     preload = ("env", f"LD_PRELOAD={stray}")
-    r = culprit("run", "-c", cpu, "-d", "1m", "-q", prefix=(*preload, "FORBIDDEN=sampler"))
+    r = culprit("run", "-c", cpu, "-d", "1m", "-q", "-f", "json",
+                prefix=(*preload, "FORBIDDEN=sampler"))
     ok(r.rc == 3 and r.err.count("\n") == 1 and re.search("its sampler " + said, r.err) and
-       r.seconds < lib.AT_ONCE_S, "a sampler that makes one: its end, and why", r)
+       json.loads(r.out)["run"]["duration_ns"] < lib.AT_ONCE_S * 1e9,
+       "a sampler that makes one: its end, and why", r)
     r = culprit("record", "--force", rec, "-c", cpu, "-d", "1s", "-q",
                 prefix=(*preload, "FORBIDDEN=writer"))
     ok(r.rc == 1 and r.err.count("\n") == 1 and "the process that writes it " + said[:-1] in r.err,
