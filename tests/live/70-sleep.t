@@ -326,8 +326,8 @@ if shutil.which("stress-ng"):
         "--load: half of the sleeps without, half with it")
     is_(s["latency"]["threshold_ns"], s["latency under load"]["threshold_ns"],
         "--load: one threshold holds for both")
-    is_(lib.await_gone(left_behind, lib.AT_ONCE_S), [],
-        "--load: nothing of it is left when culprit ends")
+    # A writer that is killed ends when a busy disk lets it; a load that is not killed goes on.
+    is_(lib.await_gone(left_behind), [], "--load: nothing of it is left when culprit ends")
     where = {(): lib.ALLOWED & lib.online() - {cpu}, ("--load-here",): {cpu}}
     kept = (Loaded("--no-trace", "--no-audit") if os.access(os.path.dirname(FROZEN), os.W_OK)
             else None)
