@@ -72,7 +72,7 @@ with program("spin") as p:
     kept, prom = os.path.join(place, "kept"), os.path.join(place, "prom")
     os.mkdir(kept)
     with lib.opened("watch", "--tid", str(p.tids[1]), "-q", "-f", "json", "-d", "1h", "--last",
-                    "10s", "--when", "late", "--when", "end", "-r", kept, "--textfile", prom,
+                    "1h", "--when", "late", "--when", "end", "-r", kept, "--textfile", prom,
                     "--textfile-interval", "100ms", "--metrics-label", "unit") as run:
         have_run(p)
     r = run.result
