@@ -80,12 +80,13 @@ else:
 # ---- blame ----
 with lib.opened("syscall", *ON, "-d", "60s", "-P", "f:1", "--only", "getpid,futex_wake", "-f",
                 "json") as run:
-    log = lib.run_poke(cpu, "fifo", "-n", "60", "-g", "5ms-10ms")
+    log = lib.run_poke(cpu, "fifo", "-n", "120", "-g", "5ms-10ms")
 report = json.loads(run.result.out)
 found = sources(report, cpu, kind="thread", name=re.compile("poke"))
-# A call is made for part of the time only: from batch to batch the CPU is elsewhere, and what comes
-# then makes no call late.
-ok(sum(x["hiccups"] for x in found) >= len(log) / 5,
+# A single call is under way for part of the time only: what comes in a batch, or between two calls,
+# makes none late. That part was 60 % (35 to 41 of 60 pokes), and where short calls are faster it is
+# less: were it 30 %, fewer than a tenth of 120 pokes would come upon one once in 10^7 runs.
+ok(sum(x["hiccups"] for x in found) >= len(log) / 10,
    "a thread that takes the CPU is named as what made calls late", len(log),
    found)
 lib.check_sums(report, "blame")
