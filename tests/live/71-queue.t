@@ -197,8 +197,13 @@ for cpu, what in (a, "producer"), (b, "accumulator"):
     ok(len(wrong) <= cpu_of(report, cpu)["records"]["unpaired"],
        f"{what}: a poke on its CPU is the named cause of each message that it made late",
        len(late), cpu_of(report, cpu)["records"], *wrong[:3])
+    # A row may be among the (others) when more threads ran than there are rows.
     found = sources(report, cpu, kind="thread", name="poke-fifo")
-    ok(not late or found, f"{what}: and in the report", found, cpu_of(report, cpu)["sources"])
+    name, merged = f"{what}: and in the report", cpu_of(report, cpu)["merged"]
+    if late and not found and merged["sources"]:
+        lib.not_judged(name, f"{merged['sources']} sources are merged")
+    else:
+        ok(not late or found, name, found, cpu_of(report, cpu)["sources"])
     is_(lib.total(sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")), 0,
         "the other CPU is not blamed")
     check_sums(report, f"queue, poked on the {what}")
