@@ -597,11 +597,12 @@ def opened(*args, stop=True, timeout=HANG_S, **kwargs):
                 run.proc.communicate()
 
 
-def run_json(cpu, seconds, *extra, poke=None):
+def run_json(cpu, seconds, *extra, poke=None, **kwargs):
     """Measures `cpu` for `seconds` and more, at least as long as poke ["fifo", "-n", "20"] takes.
     Returns (report, log)."""
     before = counters(cpu)
-    with opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q", *extra) as run:
+    with opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q", *extra,
+                **kwargs) as run:
         begun = time.monotonic()
         # some end meanwhile: those that open files for --user-stacks
         tids = {int(t.rpartition("/")[2]) for pid, _ in marked()
