@@ -17,6 +17,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+HANG_S = 300  # as in tests/live/lib.py
 place = tempfile.mkdtemp()
 number = 0
 failed = 0
@@ -85,17 +86,17 @@ try:
                                    f"echo $TMPDIR $! >{place}/where; wait"),
                               fake("b.t", "touch $TMPDIR/x")],
                              cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + HANG_S
         while not (os.path.exists(place + "/where")
                    and open(place + "/where").read()) and time.monotonic() < deadline:
             time.sleep(0.05)
         p.send_signal(sig)
-        out, _ = p.communicate(timeout=20)
+        out, _ = p.communicate(timeout=HANG_S)
         where, stopped = open(place + "/where").read().split()
         os.unlink(place + "/where")
         ok(p.returncode == 128 + sig and where and not os.path.exists(where),
            f"{sig.name} ends it, and its TMPDIR goes", out, where)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + HANG_S
         while os.path.exists(f"/proc/{stopped}") and time.monotonic() < deadline:
             time.sleep(0.05)
         ok(not os.path.exists(f"/proc/{stopped}"), "as does a process that was stopped")
@@ -150,7 +151,7 @@ try:
     with open(f"{suite}/check", "w") as f:
         f.write(text.replace(TURN, f"TURN, QUEUE = {turn!r}, {place!r}"))
     os.chmod(f"{suite}/check", 0o755)
-    mark, wait = f"{place}/mark-", "i=0; until {}; do sleep 0.05; [ $((i += 1)) -lt 2000 ]; done"
+    mark, wait = f"{place}/mark-", "i=0; until {}; do sleep 0.05; [ $((i += 1)) -lt 6000 ]; done"
     where = "$(taskset -pc $$ | sed 's/.*: //')"
     tell = f'echo "# $(nice) {where} aside=$CULPRIT_ASIDE"'
     base, at = os.getpriority(os.PRIO_PROCESS, 0), subprocess.check_output(
@@ -169,7 +170,7 @@ try:
         p = subprocess.Popen([f"{suite}/check", place], stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True,
                              env={**os.environ, "BUILD": place})
-        deadline = time.monotonic() + 100
+        deadline = time.monotonic() + HANG_S
         while (not os.path.exists(f"{mark}told") and p.poll() is None
                and time.monotonic() < deadline):
             time.sleep(0.05)
@@ -230,17 +231,17 @@ try:
     ok(r.returncode == 1 and "ended by itself" in r.stdout,
        "a run whose companion ended does not count", r.stdout)
 
-    slow = fake("slow.t", f"{count} [ $n != 2 ] || sleep 20; echo ok 1 - a; echo 1..1")
+    slow = fake("slow.t", f"{count} [ $n != 2 ] || sleep 1000; echo ok 1 - a; echo 1..1")
     os.unlink(os.path.join(place, "n"))
     p = subprocess.Popen(["tools/flake", "3", "--fresh", slow], cwd=ROOT,
                          env={**os.environ, "BUILD": place}, stdout=subprocess.PIPE, text=True,
                          start_new_session=True)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + HANG_S
     while not (os.path.exists(place + "/n")
                and open(place + "/n").read() == "2\n") and time.monotonic() < deadline:
         time.sleep(0.05)
     os.killpg(p.pid, signal.SIGINT)
-    said, _ = p.communicate(timeout=30)
+    said, _ = p.communicate(timeout=HANG_S)
     ok("interrupted" in said and "1 runs" in said, "Ctrl-C ends it, with what is known", said)
     r = run("tools/flake", "3", slow)
     ok(r.stdout.count("run 2: ok") == 2 == r.stdout.count("run 3: ok")
