@@ -119,6 +119,14 @@ try:
     ok("run again: 2 times" in r.stdout and "a.t: 3 runs: the host stood still" in r.stdout,
        "and the end says how often, and why", r.stdout)
     os.unlink(os.path.join(place, "n"))
+    log = f"{place}/log"
+    r = run("tests/check", place, fake("c.t", f"{count} echo c >>{log}; [ $n -gt 1 ] || {{ "
+                                       f"{unjudged}; exit; }}; echo ok 1 - a; echo 1..1"),
+            fake("d.t", f"echo d >>{log}; echo ok 1 - a; echo 1..1"))
+    with open(log) as f:
+        ok(r.returncode == 0 and f.read().split() == ["c", "d", "c"],
+           "behind the others of its stage", r.stdout)
+    os.unlink(os.path.join(place, "n"))
     r, said, rows = check("a.t", count + unjudged)
     ok(said == "0 passed, 1 failed, 0 skipped" and open(os.path.join(place, "n")).read() == "3\n",
        "three times; then it has failed", r.stdout)
