@@ -290,22 +290,36 @@ try:
     ok(not late, "each is made before what includes it", *late)
 
     # ---- a test whose samplers had no CPU is run again, and has failed in the end ----
-    hungry = fake("hungry", "echo 'culprit: the samplers could not run within 10 s: x' >&2; exit 1")
-    lost = fake("lost.t", f"""exec env CULPRIT={hungry} python3 -c '
+    said = "culprit: the samplers could not run within 10 s: x"
+    hungry = fake("hungry", f"echo '{said}' >&2; exit 1")
+    guest = f"""import guests, lib
+guests.lab.run = lambda *_, **options: (0, "", "", {{"a.err": b"{said}\\nb"}})
+"""
+    alone = [(name, result, n) for n, result in ((1, "not judged"), (2, "not judged"),
+                                                 (3, "not ok"))
+             for name in ("it runs", "the test went on to its end")]
+    red = [(name, "not ok", 1) for name in ("it runs", "the test went on to its end",
+                                            "nothing stays in TMPDIR")]
+    for what, begins, want in (
+            ("what a run without a CPU makes worthless is not judged",
+             'import lib; lib.culprit("run")', alone),
+            ("nor is what one in a guest does", guest + 'guests.run("", "")', alone),
+            ("but for guests that count instructions", guest + 'guests.run("", "", counted=1)',
+             red)):
+        lost = fake("lost.t", f"""exec env CULPRIT={hungry} python3 -c '
 import sys, tempfile
-sys.path.insert(0, "{ROOT}/tests/live")
-import lib
+sys.path[:0] = "{ROOT}/tests/live", "{ROOT}/tests/vm"
+{begins}
 tempfile.mkdtemp()
-lib.ok(lib.culprit("run").rc == 0, "it runs")
+lib.ok(False, "it runs")
 raise ValueError
 '""")
-    r = run("tests/check", place, lost, "--results", os.path.join(place, "hungry-rows"))
-    with open(os.path.join(place, "hungry-rows")) as f:
-        rows = [json.loads(line) for line in f]
-    want = [(name, result, n) for n, result in ((1, "not judged"), (2, "not judged"), (3, "not ok"))
-            for name in ("it runs", "the test went on to its end")]
-    ok([(row["name"], row["result"], row["try"]) for row in rows] == want and r.returncode,
-       "what a run without a CPU makes worthless is not judged", r.stdout, rows)
+        r = run("tests/check", place, lost, "--results", path := os.path.join(place, "hungry-rows"))
+        with open(path) as f:
+            rows = [json.loads(line) for line in f]
+        os.unlink(path)
+        ok([(row["name"], row["result"], row["try"]) for row in rows] == want and r.returncode,
+           what, r.stdout, rows)
 
     # ---- a guest whose emulator has lost a timer is known ----
     loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))

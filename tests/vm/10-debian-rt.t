@@ -14,7 +14,7 @@ import re
 import signal
 import time
 
-from guests import ROOT, lab, need
+from guests import ROOT, hear, lab, need
 from lib import (HANDLERS, check_sums, cpu_of, diag, done, is_, not_judged, ok, skip, sources,
                  take_turn)
 
@@ -115,6 +115,7 @@ def measure():
 kernel, = need(KERNEL)
 diag(kernel.version())
 stops, (uptime, before), (rc, out, err, files) = lab.trying(measure)
+hear(err, {})
 ok(rc == 0, "the job ends well in the guest", rc, out, err)
 quiet, busy, stopped = (json.loads(files[name]) for name in ("quiet", "busy", "stopped"))
 

@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 
-from guests import LONG, lab, need
+from guests import LONG, hear, lab, need
 from lib import diag, done, is_, not_judged, ok, skip_all, take_turn
 
 if not LONG:
@@ -116,6 +116,7 @@ if measured is None:
     sys.exit()
 began, (rc, out, err, files) = measured
 files = {name: data.decode(errors="replace") for name, data in files.items()}
+hear(err, files)
 ok(rc == 0, "the job ends well in the guest", rc, out, err)
 tid = int(files["tid"])
 for name in "step", "apart":
