@@ -171,6 +171,12 @@ def place(h):
     return max(h["outside_ns"], h["edge_ns"], *(p["net_ns"] for p in h["pieces"]), 0)
 
 
+def is_stop(row):
+    """Whether one run of a handler was longer than any handler takes, and than a busy host makes
+    many of its runs: the pieces of a hiccup may be several runs, each with a theft of its own."""
+    return row["max_ns"] > max(HANDLER_NS, 9 * row["p99_ns"] if row["runs"] >= 200 else 0)
+
+
 # When the window had not closed yet, by this machine's clock: /proc/uptime has 10 ms.
 row = cpu_of(stopped, 1)
 closed = (before + stopped["run"]["started_monotonic_ns"] + row["observed_ns"]
@@ -195,8 +201,10 @@ for number, (least, most, over) in enumerate(stops, 1):
         holds[after] = holds.get(after, 0) + least
         # A stop in a handler: the report says that the handler was stopped.
         for p in (p for p in h["pieces"] if p["kind"] in HANDLERS and p["net_ns"] > HANDLER_NS):
-            hit += 1
             rows = sources(stopped, 1, **{key: p[key] for key in ("kind", "name", "function")})
+            if len(rows) == 1 and not is_stop(rows[0]):
+                continue
+            hit += 1
             if len(rows) != 1 or "stopped_inside" not in rows[0]:
                 silent.append((p, rows))
         diag(f"stopped for {least / 1e6:.2f} to {most / 1e6:.2f} ms, read "
