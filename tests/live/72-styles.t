@@ -260,29 +260,34 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     def filled(text):
         return text.format(cpu=cpu, other=min(lib.ALLOWED - {cpu}), place=place)
 
-    running = {line: subprocess.Popen(f"{place}/{filled(line)}", shell=True, text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                      start_new_session=True)
-               for line in PEERS}
-    osjitter = subprocess.Popen([f"{place}/osjitter", "-t", "1"], text=True,
-                                stdout=subprocess.PIPE, start_new_session=True)
+    def begin(*words, path="/bin/sh"):
+        """Without the target among its CPUs, as what has no option for them measures all it has."""
+        away = ",".join(map(str, sorted(lib.ALLOWED - {cpu})))
+        return lib.spawn(*words, prefix=("taskset", "-c", away), path=path)
+
+    def begin_peer(line, *more):
+        name, *options = line.split()
+        return begin(*options, *more, path=f"{place}/{name}")
+
+    running = {line: begin_peer(filled(line)) for line in PEERS}
+    osjitter = begin_peer("osjitter -t 1")
     if shutil.which("oslat"):
         is_(shape(oslat_text), shape(oslat(1)),
             "oslat: its lines, byte for byte but for the figures")
     else:
         skip("oslat: its lines", "needs oslat (rt-tests)")
     for line, (reader, printed) in PEERS.items():
-        out = running[line].communicate(timeout=lib.HANG_S)[0]
-        got = subprocess.run(filled(reader), shell=True, input=out, capture_output=True,
+        r = lib.finish(running[line])
+        got = subprocess.run(filled(reader), shell=True, input=r.out, capture_output=True,
                              text=True).stdout.strip()
-        ok(not running[line].returncode and re.fullmatch(filled(printed), got),
+        ok(r.rc == 0 and re.fullmatch(filled(printed), got),
            f"{line.split()[0]}: its options, and its output read by {reader.split()[0]}", line,
-           got, out)
+           got, r)
     lengths = [int(row.split()[2]) for row in lib.read(f"{place}/peer.{cpu}").splitlines()
                if row[0] != "#"]
     is_(lengths, sorted(lengths), "sysjitter --sort: its raw lines by length")
-    everywhere = osjitter.communicate(timeout=lib.HANG_S)[0]
-    is_({int(row.split()[0]) for row in everywhere.splitlines()[1:]}, lib.online(),
+    everywhere = lib.finish(osjitter)
+    is_({int(row.split()[0]) for row in everywhere.out.splitlines()[1:]}, lib.online(),
         "osjitter without --cpu: all CPUs of the machine")
     # ---- --json: the keys, their order and their types are those that rt-tests writes ----
     for line in (f"cyclictest -q -a {cpu} -t 1 -i 1000 -l 30 -h 100000",
@@ -291,8 +296,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
                  f"oslat -c {cpu} -D 1 -z"):
         name = line.split()[0]
         file = os.path.join(place, 'a "b"\n.json')
-        r = subprocess.run([f"{place}/{name}", *line.split()[1:], "--json", file],
-                           capture_output=True, text=True)
+        r = lib.finish(begin_peer(line, "--json", file))
         mine = json.loads(lib.read(file))
         one = mine["thread"]["0"]
         bins = {int(value): n for value, n in one["histogram"].items()}
@@ -300,7 +304,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         # A wake-up that was later than all bins is in none; one of almost their end may be.
         counted = {0} if not most else {30} if one["max"] < most else set(
             range(30 + (one["max"] < 1.01 * most)))
-        ok(not r.returncode and mine["return_code"] == 0 and one["cpu"] == cpu
+        ok(r.rc == 0 and mine["return_code"] == 0 and one["cpu"] == cpu
            and mine["num_threads"] == len(mine["thread"]) == 1
            and one["min"] <= one["avg"] <= one["max"] + 1
            and (name == "oslat" or one["cycles"] == 30 and sum(bins.values()) in counted
@@ -309,7 +313,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         ok(mine["cmdline:"].endswith("/" + line + f" --json {place}/" + 'a "b"\\x0a.json'),
            f"{name} --json: its command line, whatever is in it", mine)
         if name == "oslat":
-            figures = re.findall(r"^ *(\d{3}) \(us\):\t (\d+)", r.stdout, re.M)
+            figures = re.findall(r"^ *(\d{3}) \(us\):\t (\d+)", r.out, re.M)
             is_({us: n for us, n in one["histogram"].items()},
                 {str(int(us)): int(n) for us, n in figures if int(n)},
                 "oslat --json: the same buckets as in its columns")
@@ -335,13 +339,12 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
                  f"oslat -c {cpu} -D 1 --json {place}/old > /dev/full"):
         with open(f"{place}/old", "w") as f:
             f.write("old")
-        r = subprocess.run(f"{place}/{line}", shell=True, capture_output=True, text=True)
-        ok(r.returncode == 1 and "No space left" in r.stderr and lib.read(f"{place}/old") == "old",
+        r = lib.finish(begin("-c", f"{place}/{line}"))
+        ok(r.rc == 1 and "No space left" in r.err and lib.read(f"{place}/old") == "old",
            f"{line.split()[0]} --json: beside columns that fail it leaves what was there", r)
-    both = subprocess.run([f"{place}/cyclictest", "-q", "-a", str(cpu), "-i", "1000", "-l", "5",
-                           "--json=-"], capture_output=True, text=True)
-    document, end = json.JSONDecoder().raw_decode(both.stdout)
-    ok(document["thread"]["0"]["cycles"] == 5 and re.fullmatch(r"\s*T: 0 .*\n", both.stdout[end:]),
+    both = lib.finish(begin_peer(f"cyclictest -q -a {cpu} -i 1000 -l 5 --json=-"))
+    document, end = json.JSONDecoder().raw_decode(both.out)
+    ok(document["thread"]["0"]["cycles"] == 5 and re.fullmatch(r"\s*T: 0 .*\n", both.out[end:]),
        "--json=-: on standard output, and then its columns", both)
 
     for line, why in (("oslat -w memmove", "-w: "),
