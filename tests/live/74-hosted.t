@@ -151,7 +151,8 @@ def host_says():
         return there.recv(1000)
 
 
-run = lib.spawn(*ON, "-d", "500ms", "-f", "json", "-o", at("live"), "-r", at("guest.rec"))
+run = lib.spawn(*ON, "-d", "500ms", "--host-wait", "1h", "-f", "json", "-o", at("live"), "-r",
+                at("guest.rec"))
 child = until(lambda: told(run))
 status = until(lambda: (s := lib.read(f"/proc/{child}/status")) and "NoNewPrivs:\t1" in s and s)
 is_([line.split()[1].strip("0") for line in (status or "").splitlines()
@@ -245,18 +246,22 @@ if os.environ.get("LONG") and between.got:
            "strangers come before the host, and go on while it sends: it is served", w, g)
 
 # ---- hosts that fail ----
-def hosted(send, *more, wait="60s", duration="300ms", before=lambda: None):
+def hosted(send, *more, wait="1h", duration="300ms", before=lambda: None):
     """A run's Result with a host that does that with its channel, and that before it comes. One
     that comes late also ends the run, by c.end()."""
     fault = []
+
+    def await_open():
+        until(lambda: os.path.exists(at("ready")) or proc.poll() is not None)
 
     def host():
         try:
             until(lambda: told(proc))
             if wait == "1ms":
-                until(lambda: os.path.exists(at("ready")))
+                await_open()
             before()
             c = Channel(connect(port), secret).call()
+            c.await_open = await_open
             c.interrupt = lambda: proc.send_signal(signal.SIGINT)
             c.end = lambda: wait == "1ms" and c.interrupt()
             send(c)
@@ -275,6 +280,21 @@ def hosted(send, *more, wait="60s", duration="300ms", before=lambda: None):
     thread.join(lib.HANG_S)
     is_(fault, [], "the test's own host does what it should")
     return result
+
+
+def left(send):
+    """A run's Result with a host that does that and goes: its window ends once the run has seen
+    that."""
+    def host(c):
+        with contextlib.suppress(Gone, OSError):
+            send(c)
+            c.sock.shutdown(socket.SHUT_WR)
+            while c.sock.recv(1):
+                pass
+        c.await_open()
+        c.interrupt()
+
+    return hosted(host, duration="10m")
 
 
 def says(what, result, text, status=3):
@@ -333,6 +353,13 @@ def patiently(c):
     while not select.select([c.sock], [], [], 0.5)[0]:
         c.put(b"")
     c.put(between.got[5000:], last=True)
+
+
+def endless(c):
+    """Waits for the end, and breaks off."""
+    c.put(between.got[:5000])
+    select.select([c.sock], [], [], lib.HANG_S)
+    c.put(between.got[5000:6000])
 
 
 def held(c):
@@ -406,17 +433,19 @@ if between.got:
     is_([i for i in range(Silent.COME) if not silence.ended(i)], [],
         "once it is there nobody else waits")
     silence.leave()
-    says("half a recording: broke off", hosted(half), "its host broke off .* before the end")
+    says("half a recording: broke off", left(half), "its host broke off .* before the end")
     says("a host that goes at once: nobody waits for it any longer",
-         hosted(lambda c: None, wait="1h"), "its host broke off .* before the end")
-    says("a host that is slow, and breaks off", hosted(slowly),
+         left(lambda c: None), "its host broke off .* before the end")
+    says("a host that is slow, and breaks off", left(slowly),
          "its host broke off .* before the end")
-    says("a changed byte: broke off", hosted(forged), "its host broke off .* before the end")
-    says("a record that comes twice: broke off", hosted(replayed),
+    says("a host that breaks off at the end", hosted(endless),
+         "its host broke off: its recording has no end")
+    says("a changed byte: broke off", left(forged), "its host broke off .* before the end")
+    says("a record that comes twice: broke off", left(replayed),
          "its host broke off .* before the end")
-    says("a length that is none: broke off", hosted(too_long),
+    says("a length that is none: broke off", left(too_long),
          "its host broke off .* before the end")
-    says("a host that ends before the run", hosted(early),
+    says("a host that ends before the run", left(early),
          "its host stopped recording .* before the end")
     says("a Ctrl-C while a run waits for the rest of its host's: it ends with what there is",
          hosted(held), r"the rest of its host's recording was not waited for \(interrupted\)")
@@ -430,7 +459,7 @@ if between.got:
          r"its host broke off(: | [\d.]+ (us|ms|s) before the end)")
     says("a host that records nothing", hosted(silent, wait="1ms", duration="99s"),
          "its host sent no recording")
-    says("what is no recording", hosted(lambda c: c.put(os.urandom(5000), last=True)),
+    says("what is no recording", left(lambda c: c.put(os.urandom(5000), last=True)),
          "its host stopped recording .* before the end")
     says("more than is taken", hosted(too_much, duration="1s"),
          "sent more than 256 MiB")
@@ -446,7 +475,7 @@ def watched(meanwhile):
     proc = lib.spawn("watch", "-c", str(cpu), "-q", "--to", f"tcp:{its}", "--token", at("token"),
                      "--ready-file", at("ready"))
     sock, _ = listening.accept()
-    sock.settimeout(60)
+    sock.settimeout(lib.HANG_S)
     with contextlib.suppress(Gone):
         meanwhile(Channel(sock, secret), proc)
     sock.close()

@@ -8,6 +8,8 @@ import select
 import socket
 import threading
 
+from lib import HANG_S
+
 MAGIC = b"culprit\1"
 MOST = 32768
 
@@ -104,14 +106,14 @@ class Channel:
 
 
 def connect(port):
-    return socket.create_connection(("127.0.0.1", port), timeout=60)
+    return socket.create_connection(("127.0.0.1", port), timeout=HANG_S)
 
 
 def listen():
     s = socket.socket()
     s.bind(("127.0.0.1", 0))
     s.listen(4)
-    s.settimeout(60)
+    s.settimeout(HANG_S)
     return s, s.getsockname()[1]
 
 
@@ -132,12 +134,13 @@ class Between(threading.Thread):
 
     def pass_on(self):
         sock, _ = self.listening.accept()
-        sock.settimeout(60)
+        sock.settimeout(HANG_S)
         host = Channel(sock, self.token).answer()
         guest = Channel(connect(self.to), self.token).call()
         last, over = False, False
         while not last:
-            ready, _, _ = select.select([host.sock] + [guest.sock] * (not over), [], [], 60)
+            ready, _, _ = select.select([host.sock] + [guest.sock] * (not over), [], [], HANG_S)
+            assert ready, "neither end says anything"
             if guest.sock in ready:
                 over = True
                 assert guest.sock.recv(1) == b""
