@@ -34,6 +34,7 @@ from lib import diag, done, is_, ok, skip, skip_all  # noqa: E402
 SECONDS = 3
 SHORT = "switch", "udp", "poke-storms", "poke-fifo-switch"
 NET_GOOD, ASKER_GOOD, UNJUDGED = float(os.environ.get("NET_GOOD") or 0.99), 0.999, 0.25
+ASKER_CHANCE = 4 * 2  # pieces of so many wake-ups may have another asker, however few there were
 LEAST = 100  # pieces that a load must give
 
 lib.need_bpf()
@@ -143,11 +144,15 @@ for name in chosen:
     check(name, report, verdict)
 bench.close()
 # None of 390,000 askers differed in 90 runs of such loads, and in one more one wake-up did, with
-# the two pieces that it led to: as many as would be red here come by chance in fewer than one of a
-# million runs.
+# the two pieces that it led to: with 95 % confidence that happens once in 80,000 askers at most. Of
+# fewer than 2,000 askers one wake-up is more than the thousandth part, in up to one run of 40, and
+# of fewer than 4,000 two are, in up to one of 800. With four allowed fewer than one run in a
+# million is red, however many askers came.
 c = askers.count
 if c["askers"]:
-    ok(c["asker"] + c["asker that the trace does not have"] <= (1 - ASKER_GOOD) * c["askers"],
-       "999 of 1,000 askers, and more, are the same, of all loads", c["askers"], c["asker"],
+    ok(c["asker"] + c["asker that the trace does not have"]
+       <= max((1 - ASKER_GOOD) * c["askers"], ASKER_CHANCE),
+       "999 of 1,000 askers, and more, are the same, of all loads, but for chance", c["askers"],
+       c["asker"],
        c["asker that the trace does not have"])
 done()
