@@ -21,15 +21,19 @@ try:
 except ring.Cannot as why:
     skip_all(str(why))
 CHILD = f"""
-import sys, time
+import os, sys, time
 sys.dont_write_bytecode = True
-sys.path.insert(0, {HERE!r})
+sys.path[:0] = {sys.path[:2]}
 import measure
 bench = measure.Bench({cpu}, {sorted(lib.online() - {cpu})}, "culprit")
 print("up", flush=True)
 if sys.argv[1] == "stay":
     time.sleep(600)
 bench.close()
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("alone")
 """
 
 
@@ -44,7 +48,8 @@ def child(what):
 
 is_(instances(), [], "there is nothing of it before")
 proc, said = child("leave")
-is_((said, proc.wait(60)), ("up", 0), "it comes and goes")
+is_((said, proc.stdout.read(), proc.wait(lib.HANG_S)), ("up", "alone\n", 0),
+    "it comes and goes, its guard before it")
 is_(instances(), [], "and leaves nothing")
 
 proc, said = child("stay")
@@ -59,5 +64,6 @@ is_(await_gone(instances), [], "killed, it leaves nothing either")
 os.mkdir(f"{tracefs}/instances/{ring.PREFIX}target")
 ring.write(f"{tracefs}/instances/{ring.PREFIX}target/events/irq/enable", "1")
 proc, said = child("leave")
-is_((said, proc.wait(60), instances()), ("up", 0, []), "what an earlier run left is removed first")
+is_((said, proc.wait(lib.HANG_S), instances()), ("up", 0, []),
+    "what an earlier run left is removed first")
 done()

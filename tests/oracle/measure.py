@@ -9,12 +9,13 @@ import subprocess
 import tempfile
 import time
 
+import lib
 import ring
 from judge import Judge
 from reading import (ASKING, EVENTS, FIELDS, SAMPLER, WORKING, Reading, Requests, Symbols,
                      records)
 
-READY_S = 30
+READY_S = lib.HANG_S
 
 
 def buffer_kb():
@@ -62,6 +63,7 @@ class Bench:
     def close(self):
         for instance in self.instances:
             ring.remove(instance.at)
+        self.guard.end()
 
     def _take_stacks(self, many):
         """Of all who ask, or of softirqs alone where they are too many."""

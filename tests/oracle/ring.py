@@ -69,12 +69,14 @@ def remove_all(tracefs):
 
 
 class Guard:
-    """Removes the instances when this process is gone."""
+    """Removes the instances when this process is gone. One that is ended removes none that somebody
+    makes after that."""
 
     def __init__(self, tracefs):
         self.tracefs = tracefs
         end, self.held = os.pipe()
-        if os.fork():
+        self.pid = os.fork()
+        if self.pid:
             os.close(end)
             return
         os.setsid()
@@ -89,6 +91,10 @@ class Guard:
         with contextlib.suppress(Cannot, OSError):
             remove_all(tracefs)
         os._exit(0)
+
+    def end(self):
+        os.close(self.held)
+        os.waitpid(self.pid, 0)
 
 
 class Instance:
