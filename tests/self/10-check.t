@@ -109,7 +109,8 @@ try:
        "cmocka's words", r.stdout, rows)
 
     count = f"n=$(($(cat {place}/n 2>/dev/null || echo 0) + 1)); echo $n >{place}/n; "
-    unjudged = "echo 'ok 1 - a # SKIP not judged: the host stood still'; echo 1..1"
+    unjudged = ("echo 'ok 1 - a # SKIP not judged: the host stood still'; echo '# who had the CPU'; "
+                "echo 1..1")
     r, said, rows = check("a.t", count
                           + f"[ $n -gt 2 ] || {{ {unjudged}; exit; }}; echo ok 1 - a; echo 1..1")
     ok(said == "1 passed, 0 failed, 0 skipped" and [row["result"] for row in rows] == ["not judged",
@@ -118,6 +119,7 @@ try:
        "what is not judged is run again", r.stdout, rows)
     ok("run again: 2 times" in r.stdout and "a.t: 3 runs: the host stood still" in r.stdout,
        "and the end says how often, and why", r.stdout)
+    ok(r.stdout.count("# who had the CPU") == 2, "each time with what the file said of it", r.stdout)
     os.unlink(os.path.join(place, "n"))
     log = f"{place}/log"
     r = run("tests/check", place, fake("c.t", f"{count} echo c >>{log}; [ $n -gt 1 ] || {{ "
