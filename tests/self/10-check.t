@@ -119,7 +119,8 @@ try:
        "what is not judged is run again", r.stdout, rows)
     ok("run again: 2 times" in r.stdout and "a.t: 3 runs: the host stood still" in r.stdout,
        "and the end says how often, and why", r.stdout)
-    ok(r.stdout.count("# who had the CPU") == 2, "each time with what the file said of it", r.stdout)
+    ok(r.stdout.count("# who had the CPU") == 2, "each time with what the file said of it",
+       r.stdout)
     os.unlink(os.path.join(place, "n"))
     log = f"{place}/log"
     r = run("tests/check", place, fake("c.t", f"{count} echo c >>{log}; [ $n -gt 1 ] || {{ "
