@@ -109,8 +109,8 @@ try:
        "cmocka's words", r.stdout, rows)
 
     count = f"n=$(($(cat {place}/n 2>/dev/null || echo 0) + 1)); echo $n >{place}/n; "
-    unjudged = ("echo 'ok 1 - a # SKIP not judged: the host stood still'; echo '# who had the CPU'; "
-                "echo 1..1")
+    unjudged = ("echo 'ok 1 - a # SKIP not judged: the host stood still'; "
+                "echo '# who had the CPU'; echo 1..1")
     r, said, rows = check("a.t", count
                           + f"[ $n -gt 2 ] || {{ {unjudged}; exit; }}; echo ok 1 - a; echo 1..1")
     ok(said == "1 passed, 0 failed, 0 skipped" and [row["result"] for row in rows] == ["not judged",
