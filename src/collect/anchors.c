@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A sampler's gaps, in ticks, become hiccups of CLOCK_MONOTONIC, by readings of both clocks. */
+#include "base/now.h"
 #include "base/units.h"
 #include "collect/target.h"
 
@@ -26,10 +27,24 @@ bool anchors_hold(const struct target *t, uint64_t tick, uint64_t ns, uint64_t w
 	return !t->anchor_ns || (off <= drift && off >= -drift);
 }
 
-void new_anchor(struct target *t, uint64_t tick, uint64_t ns)
+/* Correction of CLOCK_MONOTONIC so far, by adjtimex(2). That is up to a tenth of the time, as where
+ * chrony takes back a big offset, and an old anchor is as wrong by it as by a suspended
+ * machine. CLOCK_MONOTONIC_RAW is not corrected, and stands still with the other one. */
+static int64_t slewed(void)
+{
+	return now_ns() - clock_ns(CLOCK_MONOTONIC_RAW);
+}
+
+static void set_anchor(struct target *t, uint64_t tick, uint64_t ns)
 {
 	t->anchor_tick = tick;
 	t->anchor_ns = ns;
+	t->slewed_ns = slewed();
+}
+
+void new_anchor(struct target *t, uint64_t tick, uint64_t ns)
+{
+	set_anchor(t, tick, ns);
 	t->base_ns = 0;
 	t->base_good = false;
 }
@@ -46,8 +61,7 @@ static void take_anchor(struct target *t, const struct shm_hiccup *l)
 
 	if (!good && t->base_good && (double)l->anchor_width > age * RATE_ERROR)
 		return;
-	t->anchor_tick = l->anchor_tick;
-	t->anchor_ns = l->anchor_ns;
+	set_anchor(t, l->anchor_tick, l->anchor_ns);
 	if (!t->base_ns || (good && !t->base_good)) {
 		t->base_good = good;
 		t->base_tick = l->anchor_tick;
@@ -87,15 +101,16 @@ void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
 	uint64_t began = 0;
 
 	if (!anchors_hold(t, l->anchor_tick, l->anchor_ns, l->anchor_width)) {
-		began = began_before(t, l);
+		uint64_t unslewed_ns = l->anchor_ns - (slewed() - t->slewed_ns);
+
+		if (!anchors_hold(t, l->anchor_tick, unslewed_ns, l->anchor_width))
+			began = began_before(t, l);
 		new_anchor(t, l->anchor_tick, l->anchor_ns);
 	}
 	take_anchor(t, l);
 	h->end_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->after);
 	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
-	/* A clock that is slewed for long makes an old anchor as wrong, by itself: the gap was no
-	 * longer than the counter says, as long as that went on. */
-	if (began && began < h->end_ns && (began > h->start_ns || l->after < l->before))
+	if (began && began < h->end_ns)
 		h->start_ns = began;
 	put_behind(t, h);
 	split_cursors(l->cursors_before, h->before);

@@ -140,18 +140,21 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
 }
 
 /* The records there were at the end of the gap at *after, the loop's last reading; *cursors was
- * read before that. What comes right behind it, before anybody looks at the records, is in the gap:
- * it takes longer than a short one. */
+ * read before that. What comes right behind it, before anybody looks at the records, is in the gap
+ * where it takes long enough to be one: right after a gap the caches are cold, and less may be the
+ * way to here. */
 static cursors_t recorded_by(struct spin *s, uint64_t *after, cursors_t *cursors)
 {
 	cursors_t fresh = *s->cursors;
 
-	if (fresh == *cursors || read_counter(s->counter) - *after < s->shm->short_from)
+	if (fresh == *cursors || read_counter(s->counter) - *after < s->shm->threshold)
 		return fresh;
-	do {
+	for (int i = 0; i < BUSY_TURNS; i++) { /* in a storm a record comes each time */
 		*cursors = *s->cursors;
 		*after = read_counter(s->counter);
-	} while (*s->cursors != *cursors);
+		if (*s->cursors == *cursors)
+			break;
+	}
 	return *cursors;
 }
 
@@ -165,10 +168,12 @@ static cursors_t read_behind(struct spin *s, uint64_t after, bool hiccup, uint64
 	uint64_t quick = l->short_from + (hiccup ? l->busy_min : l->short_busy_min);
 	cursors_t fresh;
 
-	do {
+	for (int i = 0; i < BUSY_TURNS; i++) { /* in a storm a record comes each time */
 		fresh = *s->cursors;
 		*now = read_counter(s->counter);
-	} while (*s->cursors != fresh && (*now - after >= quick || *now - after >= s->busy_cap));
+		if (*s->cursors == fresh || (*now - after < quick && *now - after < s->busy_cap))
+			break;
+	}
 	return fresh;
 }
 
