@@ -116,10 +116,11 @@ static int turn_to(struct trial *r, bool on)
 
 	if (r->on == on)
 		return 0;
-	if (guardian_turn(r->guardian, on, for_ns))
-		return -1;
 	r->on = on;
-	return 0;
+	if (!guardian_turn(r->guardian, on, for_ns))
+		return 0;
+	r->on = false; /* all that could be is turned back then */
+	return -1;
 }
 
 /* Plans the next window, which begins now, or after a pause if something has to be changed. */
