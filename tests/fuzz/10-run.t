@@ -67,7 +67,8 @@ for name; do
 	fi | sed 's/^/# /'
 done
 n=$((n + 1))
-if FUZZ_CPU_MS=0 "$fuzz/fuzz_osnoise" -artifact_prefix="$work/" tests/fuzz/10-run.t \
+if FUZZ_CPU_MS=0 "$fuzz/fuzz_osnoise" -close_fd_mask=3 -artifact_prefix="$work/" \
+	tests/fuzz/10-run.t \
 	2>&1 | grep -q 'longer than allowed'; then
 	echo "ok $n - an input that takes longer than allowed is found"
 else

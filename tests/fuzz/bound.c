@@ -3,6 +3,7 @@
  * like any other, with the input kept. libFuzzer itself knows the time on the wall alone, in which
  * a machine may have stood still. Whoever runs it is not asked for by name: the linker sends all
  * calls here. */
+#include <sanitizer/common_interface_defs.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint64_t most_ns;
 	uint64_t took = 0;
+	char text[100];
 
 	if (!most_ns) {
 		const char *ms = getenv("FUZZ_CPU_MS");
@@ -40,7 +42,9 @@ int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (took < most_ns)
 			return rc;
 	}
-	fprintf(stderr, "%.3f s of CPU time for %zu bytes, %d times: longer than allowed\n",
-		(double)took / 1e9, size, TRIES);
+	snprintf(text, sizeof(text),
+		 "%.3f s of CPU time for %zu bytes, %d times: longer than allowed",
+		 (double)took / 1e9, size, TRIES);
+	__sanitizer_report_error_summary(text); /* stderr may be closed */
 	abort();
 }
