@@ -100,6 +100,16 @@ try:
         while os.path.exists(f"/proc/{stopped}") and time.monotonic() < deadline:
             time.sleep(0.05)
         ok(not os.path.exists(f"/proc/{stopped}"), "as does a process that was stopped")
+    with open("tests/check") as f:
+        text = f.read()
+    ok(text.count(KNOWN := "            running.add(r)\n") == 1,
+       "what begins is known in one place")
+    with open(f"{place}/check", "w") as f:
+        f.write(text.replace(KNOWN, "            os.kill(os.getpid(), signal.SIGTERM)\n"
+                             f"            stopped.wait(), time.sleep(1)\n{KNOWN}"))
+    os.chmod(f"{place}/check", 0o755)
+    r = run(f"{place}/check", place, fake("a.t", "sleep 1000"), timeout=HANG_S)
+    ok(r.returncode == 128 + signal.SIGTERM, "and one that has only just begun", r.stdout)
 
     unit = """echo '[       OK ] test_a'; echo '[  FAILED  ] test_b'; echo '[  PASSED  ] 1 test(s).'
     echo '[  FAILED  ] tests: 1 test(s), listed below:'; echo '[  FAILED  ] test_b'; exit 1"""
@@ -162,7 +172,8 @@ try:
     with open(f"{suite}/check", "w") as f:
         f.write(text.replace(TURN, f"TURN, QUEUE = {turn!r}, {place!r}"))
     os.chmod(f"{suite}/check", 0o755)
-    mark, wait = f"{place}/mark-", "i=0; until {}; do sleep 0.05; [ $((i += 1)) -lt 6000 ]; done"
+    mark = f"{place}/mark-"
+    wait = "i=0; until {}; do sleep 0.05; [ $((i += 1)) -lt 6000 ] || exit; done"
     where = "$(taskset -pc $$ | sed 's/.*: //')"
     tell = f'echo "# $(nice) {where} aside=$CULPRIT_ASIDE"'
     base, at = os.getpriority(os.PRIO_PROCESS, 0), subprocess.check_output(
@@ -237,16 +248,19 @@ try:
        "and does not mix runs of different tests", r.stdout)
     r = run("tools/flake", "1", "--fresh", "--beside", "sleep 1000", suite)
     ok("run 1" in r.stdout and "1 runs" in r.stdout, "with something beside", r.stdout)
-    r = run("tools/flake", "2", "--fresh", "--beside", "true",
-            fake("slow.t", "sleep 0.5; echo ok 1 - a; echo 1..1"))
+    ended = f"grep -q ') Z ' /proc/$(cat {place}/pid)/stat"
+    r = run("tools/flake", "2", "--fresh", "--beside", f"sh -c 'echo $$ >{place}/pid'",
+            fake("slow.t", f"{wait.format(ended)}; echo ok 1 - a; echo 1..1"))
     ok(r.returncode == 1 and "ended by itself" in r.stdout,
        "a run whose companion ended does not count", r.stdout)
 
-    slow = fake("slow.t", f"{count} [ $n != 2 ] || sleep 1000; echo ok 1 - a; echo 1..1")
+    # Time to end, longer than Python waits for who has got Ctrl-C, too.
+    slow = fake("test_slow", "trap 'sleep 1; exit 1' TERM\n"
+                f"{count} [ $n != 2 ] || sleep 1000; echo '[       OK ] a'")
     os.unlink(os.path.join(place, "n"))
     p = subprocess.Popen(["tools/flake", "3", "--fresh", slow], cwd=ROOT,
-                         env={**os.environ, "BUILD": place}, stdout=subprocess.PIPE, text=True,
-                         start_new_session=True)
+                         env={**os.environ, "BUILD": place, "TMPDIR": place},
+                         stdout=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + HANG_S
     while not (os.path.exists(place + "/n")
                and open(place + "/n").read() == "2\n") and time.monotonic() < deadline:
@@ -254,6 +268,8 @@ try:
     os.killpg(p.pid, signal.SIGINT)
     said, _ = p.communicate(timeout=HANG_S)
     ok("interrupted" in said and "1 runs" in said, "Ctrl-C ends it, with what is known", said)
+    is_left = glob.glob(f"{place}/culprit-check-*")
+    ok(not is_left, "and its TMPDIR goes", is_left)
     r = run("tools/flake", "3", slow)
     ok(r.stdout.count("run 2: ok") == 2 == r.stdout.count("run 3: ok")
        and r.stdout.count("run 1") == 1
