@@ -18,7 +18,8 @@ import tempfile
 import threading
 import time
 
-from lib import CULPRIT, HANG_S, ROOT, await_gone, culprit, done, is_, need_root, ok, sanitized
+from lib import (CULPRIT, HANG_S, ROOT, Result, await_gone, culprit, done, is_, need_root, ok,
+                 sanitized)
 
 need_root()
 os.umask(0o027)
@@ -183,6 +184,7 @@ for what in "link", "fifo", "directory is a link":
     run.send_signal(signal.SIGINT)
     run.wait(timeout=HANG_S)
     err = content(said)
+    Result(run.returncode, "", err, 0)  # knows when the samplers had no CPU
     ok(run.returncode == 1 and err.count(SAYS) == 1
        and content(victim) == "precious" and os.listdir(private) == before,
        f"--textfile: its {what}, while it runs: nothing is written to, and nothing waits", err,
@@ -229,7 +231,7 @@ got = []
 reader = threading.Thread(target=lambda: got.append(content(fifo)), daemon=True)
 reader.start()
 r = culprit(*WAYS["-o"], fifo)
-reader.join(10)
+reader.join(HANG_S)
 ok(r.rc == 0 and got == [report] and stat.S_ISFIFO(os.stat(fifo).st_mode), "-o to a fifo", r)
 waits = os.path.join(shared, "waits.rec")
 os.mkfifo(waits)
@@ -244,12 +246,14 @@ ok(r.rc == 1 and "nobody can tell" in r.err and stat.S_ISFIFO(os.lstat(waits).st
    "a fifo stays, where nothing is recorded into it", r)
 ready = os.path.join(private, "ready")
 os.symlink("/dev/full", link := os.path.join(private, "full"))
-with subprocess.Popen([CULPRIT, "record", *RUN[1:3], *RUN[5:], "-d", "2s", "--last", "1s", "--when",
-                       "SIGUSR1", "--after", "1ms", "--ready-file", ready, "--force", link],
+with subprocess.Popen([CULPRIT, "record", *RUN[1:3], *RUN[5:], "-d", "10m", "--last", "1s",
+                       "--when", "SIGUSR1", "--after", "1ms", "--then", "keep", "--then", "stop",
+                       "--ready-file", ready, "--force", link],
                       stderr=subprocess.PIPE, text=True) as proc:
     await_gone(lambda: proc.poll() is None and not os.path.exists(ready))
     proc.send_signal(signal.SIGUSR1)
     said = proc.communicate(timeout=HANG_S)[1]
+Result(proc.returncode, "", said, 0)
 ok("No space left" in said and os.path.islink(link), "nor does a link go when writing fails", said)
 for path in link, ready:
     os.unlink(path)
