@@ -121,6 +121,9 @@ for name, *args in (("rsvg-convert", "plot", REC, "-o", at("x.png")),
                     ("exec", "record", *RUN, "--last", "1s", "--when", "end", "--then",
                      f"exec:{LOOK} && touch {at('none')}", at("last"))):
     r = culprit(*args, prefix=("env", f"PATH={at('bin')}:{os.environ['PATH']}"))
+    if "were killed and have not ended" in r.err:  # culprit does not wait for ever
+        lib.not_judged(f"{name} ignores no signal", r.err.strip())
+        continue
     ok(r.rc == 0 and (name != "exec" or os.path.exists(at("none")))
        and (name != "stress-ng" or not r.err), f"{name} ignores no signal", r)
 
