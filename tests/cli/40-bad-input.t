@@ -39,6 +39,7 @@ def each(command, *options, says=None, bad):
 place = tempfile.mkdtemp(prefix="culprit-test-")
 os.chmod(place, 0o755)
 subprocess.run([os.path.join(BUILD, "golden"), place], check=True, stdout=subprocess.DEVNULL)
+public = shutil.copy(CULPRIT, place)  # before others fork, who would have it open for writing
 
 
 def at(name, data=None):
@@ -217,7 +218,7 @@ else:
         refused(f"--textfile: {what}", "run", *ON, "-d", "60s", *args, says=want)
     if shutil.which("setpriv"):
         nobody = {"prefix": ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
-                  "path": shutil.copy(CULPRIT, place)}
+                  "path": public}
         refused("not root: the missing capability is named", "run", *ON, "-d", "60s",
                 says="CAP_(BPF|PERFMON|SYS_ADMIN)", **nobody)
     else:
