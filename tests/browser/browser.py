@@ -4,10 +4,13 @@ own library is needed."""
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
 import time
+
+from lib import HANG_S
 
 
 def find():
@@ -18,7 +21,7 @@ def find():
 class Page:
     """One tab. What the console and the network said since open() is in .errors and .requests."""
 
-    def __init__(self, timeout=60):
+    def __init__(self):
         self.profile = tempfile.mkdtemp(prefix="culprit-browser-")
         to_read, self.to = os.pipe()
         self.of, from_write = os.pipe()
@@ -40,7 +43,7 @@ class Page:
                                  self.profile)})  # all that it writes
         os.close(to_read)
         os.close(from_write)
-        self.timeout, self.number, self.rest, self.session = timeout, 0, b"", None
+        self.number, self.rest, self.session = 0, b"", None
         self.errors, self.requests, self.events = [], [], []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target,
@@ -50,9 +53,10 @@ class Page:
         self.call("Performance.enable", timeDomain="threadTicks")
 
     def _message(self):
-        deadline = time.monotonic() + self.timeout
+        deadline = time.monotonic() + HANG_S
         while b"\0" not in self.rest:
-            if time.monotonic() > deadline:
+            left = max(0, deadline - time.monotonic())
+            if not select.select([self.of], [], [], left)[0]:
                 raise TimeoutError("the browser does not answer")
             part = os.read(self.of, 1 << 20)
             if not part:
@@ -121,5 +125,5 @@ class Page:
 
     def close(self):
         self.proc.terminate()
-        self.proc.wait(timeout=30)
+        self.proc.wait(timeout=HANG_S)
         shutil.rmtree(self.profile, ignore_errors=True)

@@ -173,7 +173,7 @@ for value in (1 << 55, (1 << 62) - 1, 10**12):
         f.write(forged.recording(parts, slept[8]))
     for args in [("-f", f) for f in formats] + [("--chart",)]:
         # no more than 1 MB, or head ends what writes on
-        r = subprocess.run(f"timeout 20 {CULPRIT} report {bomb} {' '.join(args)} | "
+        r = subprocess.run(f"timeout {HANG_S} {CULPRIT} report {bomb} {' '.join(args)} | "
                            "head -c 1000000 | wc -c", shell=True, capture_output=True, text=True)
         if not 100 < int(r.stdout) < 1000000 or r.stderr:
             large.append((value, args, r))
