@@ -156,6 +156,6 @@ int main(void)
 		cmocka_unit_test(test_while_there_is_time),
 	};
 
-	alarm(60); /* sides that have lost each other wait for ever */
+	alarm(300); /* sides that have lost each other wait for ever */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -521,7 +521,7 @@ static void test_threads_end(void **state)
 	assert_true(threads_here() > before);
 	recording_finish(r);
 	/* the kernel lists a thread for a moment after it was joined */
-	for (int i = 0; i < 10000 && threads_here() > before; i++)
+	for (int i = 0; i < 300000 && threads_here() > before; i++)
 		nanosleep(&nap, NULL);
 	assert_int_equal(threads_here(), before);
 	same_view(&scene.view, &view);

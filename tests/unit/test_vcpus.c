@@ -159,7 +159,7 @@ static void waits_for_nobody(void **state)
 	thread(7, 8, "worker\n");
 	hanging(7);
 	machine(9, "qemu;-name;web;");
-	alarm(60);
+	alarm(300);
 	for (int i = 0; i <= 2 * TURNS; i++)
 		assert_int_equal(vcpus_machine(&search, "web"), 9);
 	alarm(0);
