@@ -126,15 +126,18 @@ static __always_inline bool read_pair(struct user_room *r, __u64 at, __u64 pair[
 static __always_inline void find_leaf(struct user_room *r, const struct mm_struct *mm,
 				      const struct user_place *p)
 {
+	__u64 pair[2];
+
 	if (p->sp % sizeof(*r->word) || !read_words(r, p->sp))
 		return;
-	for (__u32 i = 0; i < LEAF_WORDS && i * sizeof(*r->word) < r->bytes; i++) {
-		__u64 word = r->word[i];
-
-		if ((word < mm->start_code || word >= mm->end_code) &&
-		    word - p->ip + NEAR >= 2 * NEAR)
+	for (__u32 i = 0; i < LEAF_WORDS; i++) {
+		/* the address may be on the next page, which its caller has written to */
+		if (!read_pair(r, p->sp + i * sizeof(*r->word), pair))
+			return;
+		if ((pair[0] < mm->start_code || pair[0] >= mm->end_code) &&
+		    pair[0] - p->ip + NEAR >= 2 * NEAR)
 			continue;
-		r->stack.leaf = word;
+		r->stack.leaf = pair[0];
 		r->stack.leaf_at = i * sizeof(*r->word);
 		return;
 	}

@@ -4,8 +4,8 @@
  * syscall once. main stays on one other CPU. Ends with its parent. MANY: by as many ways as 15
  * calls of two functions can make, each in its turn. MADE: main calls by code that it has made, and
  * tells its name as perf reads it, in /tmp/perf-PID.map, and where a directory is given as well in
- * jit-PID.dump there. MANGLED: often and seldom have other
- * names. HOLDING: ask makes the system call itself, with words on the stack. */
+ * jit-PID.dump there. MANGLED: often and seldom have other names. HOLDING: ask makes the system
+ * call itself, with words on the stack, for seldom on two of its pages. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -72,6 +72,20 @@ APART static long ask(void)
 			 : "rcx", "r11", "memory");
 	return woken;
 }
+
+/* Asks with those words on one page of the stack, and the return address on the next. */
+static inline long ask_across(void)
+{
+	long woken;
+
+	__asm__ volatile("mov %%rsp, %%rbx; sub $4096, %%rsp; and $-4096, %%rsp; add $16, %%rsp;"
+			 "call *%[ask]; mov %%rbx, %%rsp"
+			 : "=a"(woken)
+			 : [ask] "r"(ask)
+			 : "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory");
+	return woken;
+}
+#define ASK_ACROSS ask_across
 #else
 APART static long ask(void)
 {
@@ -80,6 +94,10 @@ APART static long ask(void)
 	return woken;
 }
 #endif
+#endif
+
+#ifndef ASK_ACROSS
+#define ASK_ACROSS ask
 #endif
 
 #ifdef MANGLED /* as a C++ and a Rust compiler call them */
@@ -96,7 +114,7 @@ APART static long often(void)
 
 APART static long seldom(void)
 {
-	volatile long woken = ask();
+	volatile long woken = ASK_ACROSS();
 
 	return woken + 2;
 }
