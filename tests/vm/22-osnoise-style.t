@@ -57,9 +57,13 @@ is_(text["culprit"].split("\n")[0].split(), ["CPU", *COLUMNS], "culprit's column
 diag(*(" ".join(f"{name} {row[name]:.0f}" for name in COLUMNS) for row in theirs + ours))
 if not ok(len(theirs) >= 3 and len(ours) == 3, "a line each second", len(theirs), len(ours)):
     done()
-is_({row["RUNTIME"] for row in theirs + ours}, {1e6}, "RUNTIME: a second, in us")
-ok(all(abs(100 - row["NOISE"] / 1e4 - row["%CPU-AVAIL"]) < 2e-4 for row in theirs + ours),
-   "%CPU-AVAIL: what NOISE leaves")
+# The kernel's loop ends with its first turn behind the second (run_osnoise() in
+# kernel/trace/trace_osnoise.c), which a noise may have made longer, by no more than the longest.
+ok(all(row["RUNTIME"] == 1e6 for row in ours)
+   and all(1e6 <= row["RUNTIME"] <= 1e6 + row["MAX-SINGLE"] + 1 for row in theirs),
+   "RUNTIME: a second, in us", theirs, ours)
+ok(all(abs(100 * (1 - row["NOISE"] / row["RUNTIME"]) - row["%CPU-AVAIL"]) < 2e-4
+       for row in theirs + ours), "%CPU-AVAIL: what NOISE leaves")
 for who, rows in ("osnoise", theirs), ("culprit", ours):
     before, after = map(int, text[f"nmis.{who}"].split())
     is_((sum(row["NMI"] for row in rows), after - before), (NMIS, NMIS),
