@@ -45,7 +45,7 @@ kill_noise() {
 }
 reaches 1
 for whom in noise culprit; do
-	culprit selftest -c 1 -q >/tmp/out/selftest 2>&1 &
+	culprit selftest -c 1 -q >/tmp/out/$whom.err 2>&1 &
 	reaches 0
 	kill_noise
 	reaches 1
@@ -115,8 +115,10 @@ def measure():
 kernel, = need(KERNEL)
 diag(kernel.version())
 stops, (uptime, before), (rc, out, err, files) = lab.trying(measure)
-hear(err, {})
-ok(rc == 0, "the job ends well in the guest", rc, out, err)
+said = {name: data.decode(errors="replace") for name, data in files.items()
+        if name.endswith(".err")}
+hear(err, said)
+ok(rc == 0, "the job ends well in the guest", rc, out, err, said)
 quiet, busy, stopped = (json.loads(files[name]) for name in ("quiet", "busy", "stopped"))
 
 for what, report in ("quiet", quiet), ("busy", busy), ("stopped", stopped):
