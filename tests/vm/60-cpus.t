@@ -59,12 +59,13 @@ culprit report /tmp/both.rec -f json --from 1ms >/tmp/out/both.part
 # The flight recorder of one CPU alone: it waits for that to come back.
 mkdir /tmp/kept
 online 1 1
-culprit record -c $SECOND -H 1 -q -d forever --last 60s --after 100ms --when SIGUSR1 --then keep \
+culprit record -c $SECOND -H 1 -q -d forever --last 1h --after 100ms --when SIGUSR1 --then keep \
 	--then print --ready-file /tmp/flies /tmp/kept >/tmp/out/flight.said 2>/tmp/out/flight.err &
 run=$!
 until [ -e /tmp/flies ] || ! kill -0 $run; do usleep 10000; done
 online $SECOND 0
 until grep -q "went offline" /tmp/out/flight.err || ! kill -0 $run; do usleep 10000; done
+usleep 500000
 online $SECOND 1
 until grep -q "was offline" /tmp/out/flight.err || ! kill -0 $run; do usleep 10000; done
 poke fifo -c $SECOND -n 10 -l 100us >/tmp/out/poke.kept
@@ -144,7 +145,7 @@ echo core >/sys/power/pm_test
 echo deep >/sys/power/mem_sleep
 mkdir /tmp/slept
 rm /tmp/ready
-culprit watch --comm python3 -d 1h -q -f json -o /tmp/out/dozed --last 60s --when SIGUSR1 \
+culprit watch --comm python3 -d 1h -q -f json -o /tmp/out/dozed --last 1h --when SIGUSR1 \
 	--record /tmp/slept/ --ready-file /tmp/ready 2>/tmp/out/dozed.err & dozes=$!
 until [ -e /tmp/ready ] || ! kill -0 $dozes; do usleep 10000; done
 begin asleep -d 1h -c $FIRST -r /tmp/asleep.rec
