@@ -7,21 +7,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/now.h"
 
 #define TRIES 3 /* a hypervisor that takes the CPU away is counted as the process' time */
 
 int __real_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t))
-		abort();
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -32,13 +24,13 @@ int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!most_ns) {
 		const char *ms = getenv("FUZZ_CPU_MS");
 
-		most_ns = (ms ? strtoull(ms, NULL, 10) : 1000) * 1000000 + 1;
+		most_ns = (ms ? strtoull(ms, NULL, 10) : 1000) * NSEC_PER_MSEC + 1;
 	}
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t began = cpu_ns();
+		uint64_t began = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		int rc = __real_LLVMFuzzerTestOneInput(data, size);
 
-		took = cpu_ns() - began;
+		took = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began;
 		if (took < most_ns)
 			return rc;
 	}
