@@ -227,24 +227,19 @@ for who in ("the tracer", "the writing process"):
     ok(covers(rec), f"killed: {who}: what was written is read", report["cpus"][0])
 
 # ---- a full disk ----
-def unmount(path):
-    """Also one that another program looks at just now, as a stressor does at each mount."""
-    subprocess.run(["umount", "-l", path], check=True)
-
-
 small = at("small")
 os.mkdir(small)
-if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", small]).returncode == 0:
-    r = culprit("run", "-c", str(cpu), "-d", "400ms", "-q", "-r", os.path.join(small, "full.rec"),
-                "-o", at("full.txt"))
-    ok(r.rc == 1 and "No space left" in r.err and os.path.getsize(at("full.txt")) > 500,
-       "a full disk ends the recording, not the run", r)
-    r = culprit("report", os.path.join(small, "full.rec"), "-f", "json")
-    ok(r.rc == 0 and "cut off" in json.loads(r.out)["run"]["incomplete"], "what found room is read",
-       r.err)
-    unmount(small)
-else:
-    lib.skip("a full disk", "no tmpfs can be mounted here")
+with lib.small_disk(small, "size=8k") as mounted:
+    if mounted:
+        r = culprit("run", "-c", str(cpu), "-d", "400ms", "-q", "-r",
+                    os.path.join(small, "full.rec"), "-o", at("full.txt"))
+        ok(r.rc == 1 and "No space left" in r.err and os.path.getsize(at("full.txt")) > 500,
+           "a full disk ends the recording, not the run", r)
+        r = culprit("report", os.path.join(small, "full.rec"), "-f", "json")
+        ok(r.rc == 0 and "cut off" in json.loads(r.out)["run"]["incomplete"],
+           "what found room is read", r.err)
+    else:
+        lib.skip("a full disk", "no tmpfs can be mounted here")
 
 # ---- the flight recorder: the noise comes each millisecond ----
 # Noise anew: beside others all of this file may take as long as one lasts.
@@ -347,27 +342,28 @@ ok(run.result.rc == 0 and len(kept(folder)) == 1 and "sooner than --rate" in run
 is_a_part(kept(folder)[0], "SIGUSR1", 100_000_000)
 
 # A disk that is full for a while: what cannot be written uses up no place of --keep.
-if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small]).returncode == 0:
-    with contextlib.suppress(OSError), open(os.path.join(small, "full"), "wb", 0) as f:
-        while True:
-            f.write(bytes(4096))
-    with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "100ms", "--after",
-                    "1ms", "--when", "SIGUSR1", "--keep", "1", small) as run:
-        run.proc.send_signal(signal.SIGUSR1)
-        failed = run.proc.stderr.readline()
-        lib.await_gone(lambda: len(kept(small)) > 1)
-        left = kept(small)
-        os.unlink(os.path.join(small, "full"))
-        run.proc.send_signal(signal.SIGUSR1)
-        lib.await_gone(lambda: not kept(small))
-    ok("No space left" in failed and left == [os.path.join(small, "full")],
-       "a full disk: it says so, and leaves nothing there", failed, left)
-    ok(run.result.rc == 1 and len(kept(small)) == 1 and "1 could not be written" in run.result.err,
-       "and when there is room the next one is kept", run.result, kept(small))
-    is_a_part(kept(small)[0], "SIGUSR1", 0)
-    unmount(small)
-else:
-    lib.skip("a disk that is full for a while", "no tmpfs can be mounted here")
+with lib.small_disk(small, "size=4m") as mounted:
+    if mounted:
+        with contextlib.suppress(OSError), open(os.path.join(small, "full"), "wb", 0) as f:
+            while True:
+                f.write(bytes(4096))
+        with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "100ms", "--after",
+                        "1ms", "--when", "SIGUSR1", "--keep", "1", small) as run:
+            run.proc.send_signal(signal.SIGUSR1)
+            failed = run.proc.stderr.readline()
+            lib.await_gone(lambda: len(kept(small)) > 1)
+            left = kept(small)
+            os.unlink(os.path.join(small, "full"))
+            run.proc.send_signal(signal.SIGUSR1)
+            lib.await_gone(lambda: not kept(small))
+        ok("No space left" in failed and left == [os.path.join(small, "full")],
+           "a full disk: it says so, and leaves nothing there", failed, left)
+        ok(run.result.rc == 1 and len(kept(small)) == 1
+           and "1 could not be written" in run.result.err,
+           "and when there is room the next one is kept", run.result, kept(small))
+        is_a_part(kept(small)[0], "SIGUSR1", 0)
+    else:
+        lib.skip("a disk that is full for a while", "no tmpfs can be mounted here")
 
 # Nobody reads what it prints: the pipe is full from the begin.
 folder, ready = at("unread"), at("unread.ready")

@@ -10,7 +10,6 @@ import re
 import select
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 
@@ -154,20 +153,16 @@ ok(back and len(r.err.splitlines()) == 1 and "No such file" in r.err and "tries 
 
 full = path("full")
 os.mkdir(full)
-if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "culprit-test", full],
-                  capture_output=True).returncode:
-    skip("a full disk", "cannot mount a small one here")
-else:
-    try:
+with lib.small_disk(full, "size=8k") as mounted:
+    if not mounted:
+        skip("a full disk", "cannot mount a small one here")
+    else:
         r = culprit(*run, "--no-trace", "-d", "300ms", "--textfile", full + "/a.prom",
                     "--textfile-interval", "50ms")
         ok(r.rc == 1 and len(r.err.splitlines()) == 1 and "No space left" in r.err
            and f"cpu {cpu} " in r.out,
            "a full disk: one line, the whole report, and exit status 1", r)
         is_(os.listdir(full), [], "and no half file")
-    finally:
-        # Another program may look at each mount just now, as a stressor does: then it is busy.
-        subprocess.run(["umount", "-l", full], check=True)
 
 noise.terminate()
 lib.finish(noise)
