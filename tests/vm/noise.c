@@ -5,7 +5,7 @@
  *
  *   switch   from one thread to another: one sched_switch
  *   wake     a thread wakes another of its CPU and sleeps: one wake-up, one switch
- *   softirq  a datagram to nobody over loopback: one softirq
+ *   softirq  a datagram over loopback that nobody reads: one softirq
  *   timer    an interrupt of a timer that wakes nobody
  *   ipi      a function that ASKER-CPU has called on CPU, as CPU loses time to it
  *   ask-ipi  the same, as ASKER-CPU loses time to it, less the other's part
@@ -64,12 +64,30 @@ static void settle_on(int on)
 	must(!pthread_setschedparam(pthread_self(), SCHED_FIFO, &prio), "noise: priority");
 }
 
+/* Both clocks at one moment: of readings in a row the one that nothing came between. */
+static void read_both(uint64_t *tick, uint64_t *ns)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 16; i++) {
+		uint64_t before = counter_now(), now = now_ns(), took = counter_now() - before;
+
+		if (took >= least)
+			continue;
+		least = took;
+		*tick = before;
+		*ns = now;
+	}
+}
+
 static void calibrate(void)
 {
-	uint64_t tick = counter_now(), ns = now_ns();
+	uint64_t tick, ns, tick_end, ns_end;
 
+	read_both(&tick, &ns);
 	usleep(100000);
-	ns_per_tick = (double)(now_ns() - ns) / (counter_now() - tick);
+	read_both(&tick_end, &ns_end);
+	ns_per_tick = (double)(ns_end - ns) / (tick_end - tick);
 }
 
 static void say(const char *kind, double ticks)
@@ -187,16 +205,18 @@ static void send_to_nobody(void)
 	must(send(nobody, "x", 1, 0) == 1, "noise: send");
 }
 
+/* One socket sends to itself: of two, whose ports the kernel draws, it would now and then find both
+ * in one place of its table, and look at both for each datagram. */
 static void do_softirq(void)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	int receiver = socket(AF_INET, SOCK_DGRAM, 0), none = 0;
 	socklen_t size = sizeof(to);
+	int none = 0;
 
-	must(!bind(receiver, (struct sockaddr *)&to, size), "noise: bind");
-	must(!getsockname(receiver, (struct sockaddr *)&to, &size), "noise: port");
-	setsockopt(receiver, SOL_SOCKET, SO_RCVBUF, &none, sizeof(none)); /* soon full */
 	nobody = socket(AF_INET, SOCK_DGRAM, 0);
+	must(!bind(nobody, (struct sockaddr *)&to, size), "noise: bind");
+	must(!getsockname(nobody, (struct sockaddr *)&to, &size), "noise: port");
+	setsockopt(nobody, SOL_SOCKET, SO_RCVBUF, &none, sizeof(none)); /* soon full */
 	must(!connect(nobody, (struct sockaddr *)&to, size), "noise: connect");
 	settle_on(cpu);
 	for (int i = 0; i < 1000; i++)
