@@ -14,7 +14,9 @@ import json
 import re
 
 from guests import lab, need, run
-from lib import check_sums, cpu_of, diag, done, is_, ok, sources, take_turn, total
+from lib import (check_sums, cpu_of, diag, done, is_, not_judged, ok, sources, take_turn,
+                 total)
+from traced import Seen, Stays, score
 
 take_turn(shared=True)
 
@@ -64,6 +66,21 @@ wait $culprit
 echo 0 >$T/tracing_on
 cat $T/trace >/tmp/out/works.trace)
 """
+# The score, and what the kernel itself saw of it.
+SCORE = """
+T=/sys/kernel/tracing/instances/score
+mkdir $T
+echo mono >$T/trace_clock; echo 30000 >$T/buffer_size_kb
+for e in sched/sched_switch sched/sched_waking irq/irq_handler_entry irq/softirq_entry \\
+		irq_vectors/irq_work_entry csd workqueue/workqueue_queue_work \\
+		workqueue/workqueue_execute_start timer/hrtimer_expire_entry; do
+	echo 1 >$T/events/$e/enable
+done
+tests/accuracy/score -c 1 -n 10 --tolerance 0 --keep /tmp/kept OPTIONS
+echo 0 >$T/tracing_on
+cat $T/trace >/tmp/out/score.trace
+cp /tmp/kept/poke /tmp/out/score.poke
+"""
 TICKING = SEEN + f"""
 culprit run -c 1 -d 2s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups \\
 	--ready-file /tmp/ready &
@@ -73,17 +90,22 @@ wait $!
 events 0
 cat $T/trace >/tmp/out/trace
 {WORKS}
-tests/accuracy/score -c 1 -n 10 --gap 8ms-12ms --tolerance 0
+{SCORE.replace("OPTIONS", "--gap 8ms-12ms")}
 """
 TICKLESS = SEEN + f"""
 culprit run -c 1 -d 2s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups
 events 0
 cat $T/trace >/tmp/out/trace
-tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms --tolerance 0 --classes {CLASSES}
+{SCORE.replace("OPTIONS", f"--gap 2ms-6ms --classes {CLASSES}")}
 taskset -c 1 sh -c 'while :; do :; done' &
 echo $! >/tmp/out/lone.pid
 sleep 0.5
+T=/sys/kernel/tracing/instances/lone
+mkdir $T
+echo mono >$T/trace_clock; echo 2 >$T/tracing_cpumask
+echo 1 >$T/events/sched/sched_switch/enable
 culprit watch -p $! -q -d 300ms -f json -o /tmp/out/lone
+cat $T/trace >/tmp/out/lone.trace
 kill $!
 """
 
@@ -166,41 +188,6 @@ def check_turns(hiccups, trace):
     ok(len(own) <= 1, "none is the sampler's own work", *own[:3])
 
 
-class Stays:
-    """By the kernel's trace, what each worker of CPU 1 was in the middle of when it came back.
-
-    ended: the work that it was at the end of, until it sleeps. The kernel forgets that a while
-    after the event (kernel/workqueue.c: process_one_work sets current_func), and has the next one
-    in its place a while before the event of that: next, of each stay between the two, as the worker
-    may be preempted more than once there."""
-
-    def __init__(self, trace):
-        self.found, work, ended, left, here = [], {}, {}, {}, None
-        for pid, at, name, text in re.findall(
-                r"^ *\S+-(\d+) +\[001\] \S+ +([0-9.]+): (\w+): (.*)", trace, re.M):
-            at = round(float(at) * 1e9)
-            if name == "workqueue_execute_start":
-                work[pid] = re.search(r"function (\w+)", text)[1]
-                ended.pop(pid, None)
-                for stay in left.pop(pid, []):
-                    stay["next"] = work[pid]
-                if here:
-                    here["began"] = True
-            elif name == "workqueue_execute_end":
-                ended[pid], work[pid] = work.get(pid), None
-                left.pop(pid, None)
-            elif name == "sched_switch":
-                if here:
-                    self.found.append(here | {"until": at})
-                    left.setdefault(str(here["pid"]), []).append(self.found[-1])
-                if "prev_state=R" not in text:
-                    ended.pop(pid, None)
-                    left.pop(pid, None)
-                to = re.search(r"next_comm=kworker/1\S* next_pid=(\d+)", text)
-                here = to and {"pid": int(to[1]), "at": at, "function": work.get(to[1]),
-                               "ended": ended.get(to[1]), "began": False}
-
-
 def check_workers(trace, hiccups):
     """Each stay that began no work is of the work that the worker was in the middle of, or of none.
     In a hiccup with one stay of it: of several the pieces do not say which is which."""
@@ -242,14 +229,54 @@ def check_reading():
         [("first", None, "second", False), (None, "first", "second", False),
          (None, "first", "second", False), (None, "first", None, True)],
         "a trace made by hand: between two works a worker may come back more than once")
+    e = {"class": "fifo", "sent_ns": 1000, "start_ns": 3000, "end_ns": 5000, "tid": 7, "cpu": 1,
+         "comm": "poke-fifo", "sender_tid": 5}
+    wakes = " poke-5 [000] d..2. 0.000002: sched_waking: comm=poke-fifo pid=7 target_cpu=001\n"
+    comes = (" x-4 [001] d..2. 0.000003: sched_switch: prev_comm=x prev_pid=4 prev_state=R ==> "
+             "next_comm=poke-fifo next_pid=7 next_prio=49\n")
+    drawn = [Seen(t) for t in (wakes + comes, wakes.replace("d..2", "d.s2") + comes, wakes)]
+    is_([score.judge(e, seen, ())[0] for seen in drawn],
+        [(True, True, None, True), (True, True, None, False), (False, False, None, False)],
+        "others: a thread comes for whom poke says, for another, not at all")
+    out = ('miss: {"found": true, "source": true, "function": null, "asker": false} '
+           f'{json.dumps(e)}\nfalsely blamed: {{"name": "poke-fifo", "function": null}} '
+           '{"start_ns": 2000, "duration_ns": 5000, "outside_ns": 0}\n')
+    is_([len(beyond(out, seen, ())) for seen in drawn], [1, 0, 1],
+        "what culprit misses and blames there is its fault, or not")
 
 
-def check_score(out, least):
+def beyond(out, seen, blind):
+    """What the score says of culprit that is not so by the kernel's trace: pokes that it has and
+    culprit misses, names to blame that it does not have."""
+    wrong = []
+    for said, e in re.findall(r"^miss: (\{.*?\}) (\{.*\})$", out, re.M):
+        said, e = json.loads(said).values(), json.loads(e)
+        if any(theirs is not False and ours is False
+               for ours, theirs in zip(said, score.judge(e, seen, blind)[0])):
+            wrong.append(e)
+    for p, at, ns in re.findall(r'^falsely blamed: (.*) \{"start_ns": (\d+), "duration_ns": (\d+)',
+                                out, re.M):
+        p, near = json.loads(p), seen.between(int(at) - 1000, int(at) + int(ns) + 1000)
+        if not any((p["name"], p["function"]) == (q["name"], q["function"])
+                   for h in near for q in h["pieces"]):
+            wrong.append(p)
+    return wrong
+
+
+def check_score(out, files, blind, least):
+    """A poke may be disturbed: somebody comes between it and its noise, or asks for the same. None
+    of 6,153 was; were it one of 2,000, the upper end of what those tell, five of a run had a chance
+    of 8e-8. What culprit says has to be what the kernel's trace has, of these, too."""
     diag(out)
-    table = re.search(r"^all +(\d+) +100\.00 +100\.00 +100\.00 +100\.00 +falsely blamed 0$",
-                      out, re.M)
-    ok(table and int(table[1]) >= least,
-       "all that was made is found and rightly named, nothing is falsely blamed")
+    seen = Seen(files["score.trace"])
+    log = [e for e in map(json.loads, files["score.poke"].splitlines()) if "class" in e]
+    other = [e for e in log if False in score.judge(e, seen, blind)[0]]
+    ok(len(log) >= least and len(other) <= 4,
+       "what poke says that it made is so in the kernel's own trace", len(log), *other[:5])
+    table = re.search(r"^all +(\d+) .* falsely blamed (\d+)$", out, re.M)
+    missed, wrong = len(re.findall("^miss:", out, re.M)), beyond(out, seen, blind)
+    ok(table and int(table[1]) == len(log) and missed <= 4 and int(table[2]) <= 4 and not wrong,
+       "all of that is found and rightly named, and nothing else is blamed", *wrong[:5])
     ok(", lost 0, join mismatches 0;" in out, "nothing is lost, and records and hiccups agree")
 
 
@@ -282,11 +309,11 @@ ok(all(e["read"] >= 0.99 * e["ran_ns"] for e in bursts), "and none is found shor
 ticks = total(sources(report, 1, name="local_timer", function=TICK), "runs")
 due = cpu_of(report, 1)["observed_ns"] * HZ / 1e9
 ok(abs(ticks - due) <= 2, "each tick is there, and none twice", ticks, due)
-check_score(out, 200)
+check_score(out, files, set(report["run"]["not_observed"]), 200)
 
 report, hiccups, out, files = boot(TICKLESS, lab.ISOLATION)
 check_turns(hiccups, files["trace"])
-check_score(out, 150)
+check_score(out, files, set(report["run"]["not_observed"]), 150)
 seconds = cpu_of(report, 1)["observed_ns"] / 1e9
 outside = [h for h in hiccups if not h["pieces"]]
 named = sources(report, 1, kind=lambda kind: kind != "outside")
@@ -306,11 +333,19 @@ is_(differ, [], "nothing is named that the kernel did not count")
 # A thread that no switch and hardly an interrupt tells of.
 lone = json.loads(files["lone"])
 pid = int(files["lone.pid"])
-spent = [(c["observed_ns"], c["thread"]["places"]) for c in lone["cpus"]]
-is_([(t["pid"], t["ran_on"], t["waits_before"]) for t in (c["thread"] for c in lone["cpus"])],
-    [(pid, [1], 0)], "a lone thread is seen where it runs on without a switch")
-ok(all(ns == p[0]["ran_ns"] == lone["run"]["duration_ns"] for ns, p in spent),
-   "all the time, from the window's begin to its end", lone["run"], spent)
+begin, ns = lone["run"]["started_monotonic_ns"], lone["run"]["duration_ns"]
+switches = [line for at, line in re.findall(r"^ .* ([0-9.]+): (sched_switch: .*)",
+                                            files["lone.trace"], re.M)
+            if begin - 1000 <= float(at) * 1e9 <= begin + ns + 1000]
+if switches:
+    not_judged("a lone thread is seen where it runs on without a switch",
+               f"the kernel's own trace has a switch in the window: {switches[0]}")
+else:
+    spent = [(c["observed_ns"], c["thread"]["places"]) for c in lone["cpus"]]
+    is_([(t["pid"], t["ran_on"], t["waits_before"]) for t in (c["thread"] for c in lone["cpus"])],
+        [(pid, [1], 0)], "a lone thread is seen where it runs on without a switch")
+    ok(all(n == p[0]["ran_ns"] == ns for n, p in spent),
+       "all the time, from the window's begin to its end", lone["run"], spent)
 is_([s for c in lone["cpus"] for s in c["sources"] if "bpf" in (s["function"] or "")], [],
     "that it was looked for is not in the window")
 done()

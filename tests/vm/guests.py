@@ -14,7 +14,8 @@ from lib import skip_all  # noqa: E402
 LONG = bool(os.environ.get("LONG"))
 
 
-def _load(name, path):
+def load(name, path):
+    """A program in Python as a module."""
     loader = importlib.machinery.SourceFileLoader(name, path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
@@ -23,7 +24,7 @@ def _load(name, path):
     return module
 
 
-lab = _load("lab", os.path.join(ROOT, "tools", "lab"))
+lab = load("lab", os.path.join(ROOT, "tools", "lab"))
 
 
 def need(*names):
