@@ -56,7 +56,7 @@ class Seen(score.Hiccups):
             key = (re.search(r"(?:struct|csd)[ =](\w+)", text) or [0, names.get("pid")])[1]
             piece = {"kind": "vector", "id": 0, "function": names.get("func", "").rstrip(",")}
             if event in ("sched_waking", "csd_queue_cpu", "workqueue_queue_work"):
-                # Whom an interrupt or a softirq came upon did not ask.
+                # A thread that an interrupt or a softirq came upon did not ask.
                 asked[key] = {"pid": 0 if context in "hHs" else int(pid)}
                 continue
             elif cpu != "1":
