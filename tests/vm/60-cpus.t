@@ -93,17 +93,24 @@ usleep 500000
 kill -INT $!; finish
 online 1 1
 
-# begin_without CPU NAME CULPRIT-ARGUMENTS...: it goes offline while the samplers learn
-begin_without() { rm -f /tmp/ready; cpu=$1 name=$2; shift 2
+# begin_without CPU NAME CULPRIT-ARGUMENTS...: it goes offline while culprit starts, behind the
+# samplers' fork and before they are told to learn their edges. There culprit reads which CPUs are
+# possible: from a pipe that says so once the CPU has gone.
+begin_without() { cpu=$1 name=$2 possible=/sys/devices/system/cpu/possible; shift 2
+	cpus=$(cat $possible)
+	mkfifo /tmp/possible
+	mount --bind /tmp/possible $possible
 	culprit run "$@" -f json -q --no-audit -o /tmp/out/$name 2>/tmp/out/$name.err &
 	run=$!
-	until grep -qx culprit-sampler /proc/[0-9]*/comm 2>/dev/null || ! kill -0 $run; do
-		usleep 1000
-	done
-	online $cpu 0; }
-begin_without $SECOND early -c $FIRST,$SECOND -d 300ms; finish
+	{ exec 3>/tmp/possible # waits for its reader
+	until grep -qx culprit-sampler /proc/[0-9]*/comm 2>/dev/null; do usleep 1000; done
+	online $cpu 0; umount -l $possible; echo $cpus >&3; } & gone=$!
+	finish
+	kill $gone 2>/dev/null && umount -l $possible # nobody read it
+	rm /tmp/possible; }
+begin_without $SECOND early -c $FIRST,$SECOND -d 300ms
 online $SECOND 1
-begin_without $FIRST alone -c $FIRST -d 300ms; finish
+begin_without $FIRST alone -c $FIRST -d 300ms
 online $FIRST 1
 begin late -c 2,$FIRST -d 1h # on both nodes
 grep bpf-map /proc/$run/numa_maps >/tmp/out/numa.late
@@ -203,7 +210,7 @@ without() { name=$1; shift; rm -f /tmp/ready
 	kill -INT $run; finish; online $SECOND 1; }
 """ + "".join(f"without {name} {verb}\n" for name, verb in VERBS.items()) + r"""
 # The only CPU of culprit itself, at the start, at the end, and where it comes back.
-begin_without 1 ousted -c $FIRST -H 1 -d 5s; finish
+begin_without 1 ousted -c $FIRST -H 1 -d 5s
 online 1 1
 begin ending -c $FIRST -H 1 -d 1h
 online 1 0 & offline=$!
