@@ -13,20 +13,25 @@ from lib import diag, done, is_, ok, take_turn
 take_turn(shared=True)
 
 KERNEL = "6.12-rt"
-WINDOW_S = 60 if LONG else 2
-JOB = f"WINDOW_S={WINDOW_S}" + """
+WINDOW_S = 60 if LONG else 2  # at least
+NMIS = 20
+JOB = f"WINDOW_S={WINDOW_S} NMIS={NMIS}" + """
 T=/sys/kernel/tracing
 knobs() { cat $T/osnoise/cpus $T/osnoise/options $T/current_tracer; ls $T/instances; }
 knobs >/tmp/out/before
-culprit osnoise -c 1 -d ${WINDOW_S}s -f json -o /tmp/out/compare --ready-file /tmp/ready &
-until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
+now() { cut -d . -f 1 /proc/uptime; }
+nmis() { sed -n 's/^ *NMI: *//p' /proc/interrupts | tr -s ' ' | cut -d ' ' -f 2; }
+culprit osnoise -c 1 -d 1h -f json -o /tmp/out/compare --ready-file /tmp/ready & compare=$!
+until [ -e /tmp/ready ] || ! kill -0 $compare; do usleep 10000; done
+# NMIs come by the host's time: how much of the guest's that is depends on how fast the host is.
+end=$(($(now) + WINDOW_S + 1)) before=$(nmis)
 echo NMI >/dev/console
-while kill -0 $! 2>/dev/null; do
+while kill -0 $compare && { [ $(now) -lt $end ] || [ $(nmis) -lt $((before + NMIS)) ]; }; do
 	poke mix -c 1 -n 5 -g 5ms-10ms --classes thread,fifo,futex,timer,timerfd,posix,membarrier,\\
 tlb,kworker,perf,irqwork,bpf,signal,setaffinity,net >>/tmp/out/poke
 done
 echo CALM >/dev/console
-wait $!
+kill -INT $compare; wait $compare
 knobs >/tmp/out/after
 culprit osnoise -c 1 -d 1s -f json --alternate -o /tmp/out/periods
 knobs >/tmp/out/alternated
@@ -78,7 +83,7 @@ ok(cpu["matched"] >= 0.999 * cpu["osnoise"], "99.9 % of osnoise's intervals are 
    cpu["matched"], cpu["osnoise"])
 is_(cpu["lost"], 0, "nothing was lost")
 nmi = [s for s in cpu["sources"] if s["kind"] == "nmi"]
-ok(nmi and nmi[0]["matched"] >= 20 and nmi[0]["matched"] == nmi[0]["culprit"] == nmi[0]["osnoise"],
+ok(nmi and NMIS <= nmi[0]["matched"] == nmi[0]["culprit"] == nmi[0]["osnoise"],
    "each NMI is one interval of both", nmi)
 alone = [s for s in cpu["sources"] if s["only_culprit"] and not s["why"]]
 is_(alone, [], "what only culprit has is explained")
