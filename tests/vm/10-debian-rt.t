@@ -146,20 +146,39 @@ def ticks(report, cpu):
 # there are never more than are due, and fewer the busier the host is. vm/30-counted has them all.
 off, due_off = ticks(quiet, 1)
 on, due_on = ticks(busy, 0)
-diag(f"ticks: {off} of {due_off:.0f} on the isolated CPU, {on} of {due_on:.0f} on the other")
-ok(off < 0.04 * due_off, "the tick is off on the isolated CPU", cpu_of(quiet, 1)["sources"])
-if on < 0.1 * due_on and cpu_of(busy, 0)["hiccups"]["total_ns"] > 5e8:
-    not_judged(f"CPU 0 has its tick, {HZ} a second at most", "the host left it no time")
+# By the kernel's own count: each that comes while a tick is due runs it.
+came = next((row["kernel"] for row in cpu_of(busy, 0)["closure"] if row["counter"] == "LOC"), 0)
+
+
+def away(report, cpu):
+    """The share of its time that it was away."""
+    return cpu_of(report, cpu)["hiccups"]["total_ns"] / cpu_of(report, cpu)["observed_ns"]
+
+
+diag(f"ticks: {off} of {due_off:.0f} on the isolated CPU, {on} of {due_on:.0f} on the other, with "
+     f"{came} timer interrupts; away for {away(quiet, 1):.0%} and {away(busy, 0):.0%}")
+name = "the tick is off on the isolated CPU"
+if off >= 0.04 * due_off and away(quiet, 1) > 0.5:  # threads that it waits for take as long
+    not_judged(name, "the host left it no time")
 else:
-    ok(0.1 * due_on < on <= due_on + 2, f"CPU 0 has its tick, {HZ} a second at most", on, due_on,
-       cpu_of(busy, 0)["sources"])
+    ok(off < 0.04 * due_off, name, cpu_of(quiet, 1)["sources"])
+name = f"CPU 0 has its tick, {HZ} a second at most"
+# The emulator's timers are a thread of their own, which the host may starve alone.
+few = on < 0.1 * due_on and (away(busy, 0) > 0.5 or came < 0.2 * due_on)
+if few:
+    not_judged(name, f"the host left it no time, or brought it {came} timer interrupts alone")
+else:
+    ok(0.1 * due_on < on <= due_on + 2, name, on, due_on, cpu_of(busy, 0)["sources"])
 
 findings = json.loads(files["audit"])["findings"]
 is_([f["title"] for f in findings if f["level"] == "FAIL"], [],
     "the audit finds the isolated CPU isolated")
 failed = {f["id"]: f["cost_ns"] for f in busy["findings"] if f["level"] == "FAIL"}
-ok({"isolated", "nohz_full"} <= set(failed) and failed["nohz_full"] > 0,
-   "and of CPU 0 what is missing, and that it costs time", failed)
+name = "and of CPU 0 what is missing, and that it costs time"
+if few and {"isolated", "nohz_full"} <= set(failed) and not failed["nohz_full"]:
+    not_judged(name, "it had no tick")
+else:
+    ok({"isolated", "nohz_full"} <= set(failed) and failed["nohz_full"] > 0, name, failed)
 diag(quiet["verdict"], busy["verdict"])
 ok(quiet["verdict"].startswith("cpu 1 ") and "tick" not in quiet["verdict"],
    "the isolated CPU's verdict is not about the tick", quiet["verdict"])
