@@ -112,6 +112,7 @@ void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
 	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
 	if (began && began < h->end_ns)
 		h->start_ns = began;
+	h->lost = l->lost;
 	put_behind(t, h);
 	split_cursors(l->cursors_before, h->before);
 	split_cursors(l->cursors_after, h->after);

@@ -61,6 +61,7 @@ struct shm_hiccup {
 	uint64_t anchor_width;  /* ticks between the two readings, at most */
 	uint64_t anchor_ns;     /* CLOCK_MONOTONIC */
 	cursors_t cursors_before, cursors_after;
+	uint32_t lost;  /* number of hiccups lost right before it */
 	uint8_t series; /* as in struct spot */
 };
 
@@ -80,6 +81,7 @@ struct sampler_shm {
 	_Alignas(64) _Atomic uint64_t head; /* hiccups published; slot = head % SAMPLER_SLOTS */
 	uint64_t lost;                      /* hiccups that came when the ring was full */
 	uint64_t lost_ticks;                /* length of the lost hiccups */
+	uint64_t lost_told;                 /* number of them that came before one published */
 	_Atomic int started;                /* the window has begun: the next five are set */
 	uint64_t start, end;                /* the window, ticks */
 	cursors_t start_cursors, end_cursors;

@@ -56,6 +56,8 @@ void publish_window(struct spin *s, uint64_t before, uint64_t after, cursors_t c
 	h->after = after;
 	h->cursors_before = cursors_before;
 	h->cursors_after = cursors_after;
+	h->lost = l->lost - l->lost_told;
+	l->lost_told = l->lost;
 	h->series = series;
 	s->noted += cursors_after != cursors_before;
 	h->anchor_width = read_anchor(l, s->counter, &h->anchor_tick, &h->anchor_ns);

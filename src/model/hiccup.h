@@ -13,6 +13,9 @@ struct hiccup {
 	 * hiccup has a place in (before, after] of its level. */
 	uint32_t before[LEVELS];
 	uint32_t after[LEVELS];
+	/* Hiccups since the one before that the sampler had no room for: their records lie in none
+	 * that is known. */
+	uint64_t lost;
 };
 
 #endif

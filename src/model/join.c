@@ -117,8 +117,12 @@ static void drop_below(struct join *j, const struct record *r)
 		intervals_push(j->intervals, &interval);
 	}
 	j->counts.below_threshold++;
-	if (!j->windows && r->end_ns - r->start_ns > j->threshold_ns + TOLERANCE_NS)
-		j->counts.mismatches++; /* a record this long must lie in a hiccup */
+}
+
+/* True for a record so long that it must lie in a hiccup. */
+static bool is_astray(const struct join *j, const struct record *r)
+{
+	return !j->windows && r->end_ns - r->start_ns > j->threshold_ns + TOLERANCE_NS;
 }
 
 void join_pass(struct join *j, const struct record *r)
@@ -136,6 +140,8 @@ void join_drop_first(struct join *j)
 		missing_before(r->seq, j->done[r->level], j->done[r->level]);
 	j->dropped[r->level] = r->seq;
 	j->dropped_ns[r->level] = r->end_ns;
+	if (is_astray(j, r) && !j->astray++)
+		j->astray_ns = r->end_ns;
 	drop_below(j, r);
 	join_pass(j, r);
 }
@@ -344,6 +350,15 @@ static void own_up(struct join *j, const struct hiccup *h)
 	}
 }
 
+/* Counts records as mismatches that were dropped and lie in no hiccup: neither in this one, nor in
+ * one that was lost before it. */
+static void count_astray(struct join *j, const struct hiccup *h)
+{
+	if (!h->lost && j->astray_ns < h->start_ns + TOLERANCE_NS)
+		j->counts.mismatches += j->astray;
+	j->astray = 0;
+}
+
 struct account *join_hiccup(struct join *j, const struct hiccup *h)
 {
 	bool missing = j->first < j->whole;
@@ -353,6 +368,7 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h)
 	for (unsigned level = 0; level < LEVELS; level++)
 		missing |= expect_sequence(j, level, h->after[level]);
 	own_up(j, h);
+	count_astray(j, h);
 	nest_open(j->nest);
 	if (missing)
 		join_find_holes(j, h, h->start_ns, j->last);
@@ -365,10 +381,12 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h)
 		if (!before && is_after(j, r, h))
 			break;
 		check_sequence(j, r, h, !before);
-		if (before)
+		if (before) {
+			j->counts.mismatches += is_astray(j, r) && !h->lost;
 			drop_below(j, r);
-		else
+		} else {
 			join_take(j, r, h->before[r->level], h->start_ns, h->end_ns);
+		}
 		join_pass(j, r);
 	}
 	rewind_ring(j);

@@ -40,8 +40,12 @@ struct join_counts {
 	/* places in the sequence without a record, and records that were dropped before the hiccup
 	 * came in which they lie */
 	uint64_t lost;
-	uint64_t below_threshold; /* records in gaps too short to be hiccups, or so it seemed */
-	uint64_t mismatches;      /* timestamps and sequence disagree */
+	/* records in gaps too short to be hiccups, or so it seemed, and in hiccups that were lost
+	 */
+	uint64_t below_threshold;
+	/* timestamps and sequence disagree, or a record of a hiccup's length lies in none, where
+	 * none was lost */
+	uint64_t mismatches;
 	/* top-level intervals merged to bound memory, in hiccups of very many records */
 	uint64_t folded;
 };

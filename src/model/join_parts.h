@@ -31,6 +31,9 @@ struct join {
 	 * missing before it since the last hiccup. */
 	uint32_t dropped[LEVELS], dropped_missing[LEVELS];
 	uint64_t dropped_ns[LEVELS];
+	/* Number of dropped records since the last hiccup that must lie in one, and the end of the
+	 * first. */
+	uint64_t astray, astray_ns;
 	bool doubt[LEVELS]; /* some were, right before the next one taken */
 	struct holes holes; /* holes of the hiccup in hand */
 	uint64_t missing;   /* number of records missing in them */
@@ -39,6 +42,7 @@ struct join {
 	uint64_t whole;
 	uint64_t looked;   /* value of `last` when room was made last */
 	uint64_t since_ns; /* begin of the gap for which records are netted ahead; 0: not known */
+	bool idle;         /* the last join_relieve said that the sampler has the CPU */
 	bool last_missing[LEVELS]; /* the last ones of the level are missing, too */
 };
 

@@ -14,7 +14,7 @@
  *   START           4 x u32 sequence
  *   HICCUP          signed time: start less the last hiccup's end; time: duration; for each level
  *                   two numbers: sequence before, less the last one's after, and after less before,
- *                   modulo 2^32
+ *                   modulo 2^32; the first with 2^32 * hiccups lost before this one
  *   CODE_NEAR       a hiccup that begins in the sequence where the last one ended: u8 number of its
  *                   records, 2 bits of threads, 2 of softirqs, 3 of IRQs, 1 of NMIs; signed times:
  *                   start and end, less those that its first and last records have

@@ -20,6 +20,9 @@
 enum { NEAR_THREADS = 3, NEAR_SOFTIRQS = 3, NEAR_IRQS = 7, NEAR_NMIS = 1 };
 /* In a WHERE, enum spot_thread above the tid: older readers took 32 bits, older writers have 0. */
 #define SPOT_THREAD_SHIFT 32
+/* In a hiccup's first number, how many were lost before it: older readers took 32 bits, older
+ * writers have 0. */
+#define HICCUPS_LOST_SHIFT 32
 /* In a WHERE, the series above that: older readers took it for no thread that they know. */
 #define SPOT_SERIES_SHIFT 40
 

@@ -199,6 +199,7 @@ static __attribute__((noinline)) bool get_near(struct decoder *d, struct reading
 		h->before[i] = last->after[i];
 		h->after[i] = last->after[i] += n[i];
 	}
+	h->lost = 0;
 	last->hiccup_end = h->end_ns;
 	if (h->end_ns < h->start_ns)
 		r->bad = true;
@@ -213,7 +214,11 @@ static bool get_hiccup(struct decoder *d, struct reading *r)
 	h->start_ns = last->hiccup_end + get_signed_time(d, r);
 	h->end_ns = h->start_ns + get_time(d, r);
 	for (int i = 0; i < LEVELS; i++) {
-		h->before[i] = last->after[i] + get_number(r);
+		uint64_t number = get_number(r);
+
+		if (!i)
+			h->lost = number >> HICCUPS_LOST_SHIFT;
+		h->before[i] = last->after[i] + number;
 		h->after[i] = h->before[i] + get_number(r);
 		last->after[i] = h->after[i];
 		if (d->narrow) {

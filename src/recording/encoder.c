@@ -202,9 +202,9 @@ static bool put_near(struct encoder *e, const struct hiccup *h)
 
 	for (int i = 0; i < LEVELS; i++)
 		n[i] = h->after[i] - h->before[i];
-	if (memcmp(h->before, last->after, sizeof(h->before)) || n[LEVEL_THREAD] > NEAR_THREADS ||
-	    n[LEVEL_SOFTIRQ] > NEAR_SOFTIRQS || n[LEVEL_IRQ] > NEAR_IRQS ||
-	    n[LEVEL_NMI] > NEAR_NMIS)
+	if (h->lost || memcmp(h->before, last->after, sizeof(h->before)) ||
+	    n[LEVEL_THREAD] > NEAR_THREADS || n[LEVEL_SOFTIRQ] > NEAR_SOFTIRQS ||
+	    n[LEVEL_IRQ] > NEAR_IRQS || n[LEVEL_NMI] > NEAR_NMIS)
 		return false;
 	codec_state_guess(e->s, n, &start, &end);
 	put_u8(&e->b, CODE_NEAR);
@@ -218,13 +218,15 @@ static bool put_near(struct encoder *e, const struct hiccup *h)
 static void put_hiccup(struct encoder *e, const struct hiccup *h)
 {
 	struct last *last = &e->s->last[e->s->index];
+	uint64_t lost = (h->lost > UINT32_MAX ? UINT32_MAX : h->lost) << HICCUPS_LOST_SHIFT;
 
 	if (!put_near(e, h)) {
 		put_u8(&e->b, EVENT_HICCUP);
 		put_signed_time(e, h->start_ns - last->hiccup_end);
 		put_time(e, h->end_ns - h->start_ns);
 		for (int i = 0; i < LEVELS; i++) {
-			put_number(&e->b, (uint32_t)(h->before[i] - last->after[i]));
+			put_number(&e->b,
+				   (uint32_t)(h->before[i] - last->after[i]) | (i ? 0 : lost));
 			put_number(&e->b, (uint32_t)(h->after[i] - h->before[i]));
 		}
 	}

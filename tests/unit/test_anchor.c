@@ -293,6 +293,33 @@ static void test_byte_orders(void **state)
 	}
 }
 
+/* A ring without room loses hiccups: the next one there is room for tells how many. */
+static void test_no_room(void **state)
+{
+	struct sampler_shm *l = calloc(1, sizeof(*l));
+	struct spin s = {.shm = l, .cursors = &no_cursors};
+	struct target t = {.shm = l, .ns_per_tick = 1};
+	struct hiccup h;
+
+	(void)state;
+	assert_non_null(l);
+	l->anchor_min = UINT64_MAX / 8;
+	tick_ns = 1;
+	for (int i = 0; i < SHM_SLOTS + 3; i++, clock_is += 1000)
+		publish_hiccup(&s, clock_is - 500, clock_is, 0, 0);
+	assert_int_equal(l->lost, 3);
+	for (int i = 0; i < 2; i++, clock_is += 1000) {
+		atomic_store(&l->tail, i + 1);
+		publish_hiccup(&s, clock_is - 500, clock_is, 0, 0);
+	}
+	for (uint64_t i = 0; i < SHM_SLOTS; i++) {
+		convert(&t, &l->ring[(2 + i) % SHM_SLOTS], &h);
+		assert_int_equal(h.lost, i == SHM_SLOTS - 2 ? 3 : 0);
+	}
+	assert_int_equal(l->lost, 3);
+	free(l);
+}
+
 #define A_NS 3 /* ticks, until the counter begins anew */
 
 /* A hiccup of 1 ms that ends at `end_ns`; the counter has `ahead` ticks more than it should. */
@@ -459,9 +486,9 @@ int main(void)
 		cmocka_unit_test(test_slow_counters),  cmocka_unit_test(test_slower_anchors),
 		cmocka_unit_test(test_slower),         cmocka_unit_test(test_often),
 		cmocka_unit_test(test_behind_reading), cmocka_unit_test(test_byte_orders),
-		cmocka_unit_test(test_adjacent),       cmocka_unit_test(test_suspended),
-		cmocka_unit_test(test_not_suspended),  cmocka_unit_test(test_slewed),
-		cmocka_unit_test(test_old_anchor)};
+		cmocka_unit_test(test_no_room),        cmocka_unit_test(test_adjacent),
+		cmocka_unit_test(test_suspended),      cmocka_unit_test(test_not_suspended),
+		cmocka_unit_test(test_slewed),         cmocka_unit_test(test_old_anchor)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

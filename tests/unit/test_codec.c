@@ -96,6 +96,7 @@ static void make(struct kept *k, uint64_t now, struct hiccup *last)
 			k->hiccup.after[i] =
 				k->hiccup.before[i] + (below(5) ? below(3) : any_number());
 		}
+		k->hiccup.lost = below(5) ? 0 : any_number() & UINT32_MAX;
 		*last = k->hiccup;
 		e->hiccup = &k->hiccup;
 		break;

@@ -261,7 +261,7 @@ static void check_hiccup(uint64_t start_ns, uint64_t end_ns, const char *why)
 static void test_events(void **state)
 {
 	const uint64_t at = WORLD_STARTED + 500 * US;
-	struct hiccup good = {at, at + US, {0}, {0}};
+	struct hiccup good = {.start_ns = at, .end_ns = at + US};
 	struct record r = vector(VECTOR_LOCAL_TIMER, at + 1, at);
 
 	(void)state;

@@ -287,6 +287,18 @@ static const struct drawing drawings[] = {
 		.want = {"a 0, NMI 300 | edge 0 outside 0 lost 2800"},
 		.lost = 4,
 	},
+	{
+		.what = "records of lost hiccups are no mismatch; those of none are",
+		.rows = {"irq  .[tick]......[nvme]..[tick]...[tick].......[a....]....",
+			 "los  ............[------][------]..........................",
+			 "hic  [------].....................[-------]................",
+			 "hic  ...................................................[-]"},
+		.want = {"local_timer 600 | edge 200 outside 0",
+			 "local_timer 600 | edge 300 outside 0", "| edge 0 outside 300"},
+		.counts = "local_timer 2",
+		.below = 3,
+		.mismatches = 1, /* a */
+	},
 };
 
 static void say_account(char *text, size_t size, const struct sources *t, const struct account *a)
@@ -344,6 +356,7 @@ static void check_drawing(const struct drawing *d, int late)
 	for (unsigned i = 0; d->rows[i]; i++)
 		draw_row(&s, d->rows[i], d->ns ? d->ns : 100);
 	number(&s);
+	count_lost(&s);
 	assert_int_equal(sources_init(&t), 0);
 	names.ctx = &s;
 	j = join_new(&(struct join_options){

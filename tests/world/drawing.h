@@ -3,6 +3,7 @@
  *
  *   irq  ...[nvme....].....    an interval: from its first column to its last, inclusive
  *   hic  .[--------------].    a hiccup
+ *   los  .[--------------].    a hiccup that the sampler had no room for: none comes
  *   sir  [TIMER..>             ended with '>': a part of a preempted softirq
  *   flt  ..F                   an instant: a page fault
  *   tlb  ..1                   an instant: a TLB flush, by its reason
@@ -31,6 +32,8 @@ struct drawn {
 	unsigned nrecords;
 	struct hiccup hiccup[ROWS_MAX];
 	unsigned nhiccups;
+	uint64_t lost_ns[ROWS_MAX]; /* begins of lost ones */
+	unsigned nlost;
 	char irq[RECORDS_MAX][16]; /* names of device interrupts */
 	unsigned nirqs;
 };
@@ -95,6 +98,10 @@ static const char *draw_interval(struct drawn *s, const char *label, const char 
 	struct record *r;
 
 	assert_true(*end);
+	if (!strncmp(label, "los", 3)) {
+		s->lost_ns[s->nlost++] = start_ns;
+		return end + 1;
+	}
 	if (!strncmp(label, "hic", 3)) {
 		s->hiccup[s->nhiccups++] = (struct hiccup){.start_ns = start_ns, .end_ns = end_ns};
 		return end + 1;
@@ -173,6 +180,19 @@ static void number(struct drawn *s)
 			s->hiccup[h].before[r->level] += middle < s->hiccup[h].start_ns;
 			s->hiccup[h].after[r->level] += middle < s->hiccup[h].end_ns;
 		}
+	}
+}
+
+/* Lets the next hiccup behind each lost one tell of it. */
+static void count_lost(struct drawn *s)
+{
+	for (unsigned i = 0; i < s->nlost; i++) {
+		unsigned h = 0;
+
+		while (h < s->nhiccups && s->hiccup[h].start_ns < s->lost_ns[i])
+			h++;
+		if (h < s->nhiccups)
+			s->hiccup[h].lost++;
 	}
 }
 
