@@ -151,7 +151,7 @@ void join_drop_first(struct join *j)
 static void make_room(struct join *j)
 {
 	if (j->slots == JOIN_WAIT_ALL)
-		join_relieve(j, 0);
+		join_net_ahead(j, 0);
 	if (join_waiting(j) == j->slots)
 		join_drop_first(j);
 }

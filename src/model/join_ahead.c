@@ -43,6 +43,19 @@ static void drop_before(struct join *j, uint64_t place)
 		join_drop_first(j);
 }
 
+/* True when the sampler had the CPU when that was looked at last, and had time before the gap of
+ * the newest record: the hiccup of this place should have come, and was lost. Its records go as
+ * those below the threshold do. Were they netted, all that has come since would be one hiccup. */
+static bool drop_astray(struct join *j, uint64_t place)
+{
+	uint64_t newest = first_of_gap(j, j->last, join_place(j, j->last - 1)->start_ns);
+
+	if (!j->idle || place >= newest)
+		return false;
+	drop_before(j, newest);
+	return true;
+}
+
 /* Gives what waits before this place to the hiccup that comes next. */
 static void take_before(struct join *j, uint64_t place)
 {
@@ -62,7 +75,7 @@ static void take_before(struct join *j, uint64_t place)
  * only when no hiccup can still come for older records, and while the same gap lasts. Otherwise
  * they go on waiting, up to all slots. Only its hiccup tells where exactly the gap began: the
  * longer the wait, the better. */
-void join_relieve(struct join *j, uint64_t since_ns)
+void join_net_ahead(struct join *j, uint64_t since_ns)
 {
 	bool full = join_waiting(j) >= JOIN_WAIT_ALL;
 	uint64_t lasting = j->last, told;
@@ -92,8 +105,16 @@ void join_relieve(struct join *j, uint64_t since_ns)
 				      : lasting);
 	if (join_waiting(j) <= JOIN_WAIT_MAX / 2)
 		return;
+	if (full && !since_ns && drop_astray(j, told))
+		return;
 	if (!full && (!since_ns || told < lasting || join_waiting(j) < JOIN_WAIT_ALL / 4 * 3))
 		return;
 	j->since_ns = since_ns;
 	take_before(j, j->last - NEWEST);
+}
+
+void join_relieve(struct join *j, uint64_t since_ns)
+{
+	j->idle = !since_ns;
+	join_net_ahead(j, since_ns);
 }

@@ -52,6 +52,9 @@ static inline struct record *join_place(const struct join *j, uint64_t i)
 	return &j->wait[i & (j->slots - 1)];
 }
 
+/* join_relieve(), whatever the one before said; since_ns 0: not known. */
+void join_net_ahead(struct join *j, uint64_t since_ns);
+
 /* Drops the oldest waiting record, as below the threshold: should a hiccup come that began before
  * its end, then it is lost there. */
 void join_drop_first(struct join *j);

@@ -496,6 +496,64 @@ static void test_window_known_too_late(void **state)
 	end_hand();
 }
 
+/* A long record lies in no hiccup, as the sampler had no room for that, and ticks below the
+ * threshold pile up behind it: a hiccup that comes after all is as long as it was, has its own
+ * records, and tells that others were lost; only where none were the long one is a mismatch. */
+static void test_astray(void **state)
+{
+	const uint64_t ms = 1000000, n = JOIN_WAIT_ALL + 2 * JOIN_WAIT_MAX;
+
+	(void)state;
+	for (int lost = 0; lost < 2; lost++) {
+		struct hiccup h = {.start_ns = BASE_NS + n * ms, .lost = lost};
+		const struct account *a;
+
+		begin_hand(10000);
+		hand(LEVEL_THREAD, RECORD_THREAD, 100, 50000);
+		for (uint64_t i = 1; i < n; i++) {
+			tick(i * ms, 3000);
+			if (i % 8192 == 0)
+				join_relieve(join, 0);
+			assert_true(join_waiting(join) <= JOIN_WAIT_ALL);
+		}
+		memcpy(h.before, place, sizeof(place));
+		tick(n * ms + 1000, 20000);
+		memcpy(h.after, place, sizeof(place));
+		h.end_ns = h.start_ns + 21100;
+		a = join_hiccup(join, &h);
+		assert_int_equal(a->start_ns, h.start_ns);
+		assert_int_equal(a->duration_ns, 21100);
+		assert_int_equal(a->attributed_ns, 20000);
+		assert_int_equal(join_counts(join)->below_threshold, n);
+		assert_int_equal(join_counts(join)->mismatches, !lost);
+		assert_int_equal(join_counts(join)->lost, 0);
+		end_hand();
+	}
+}
+
+/* A storm of interrupts that are each as long as a hiccup, and the reader never says that one
+ * lasts, or sees the CPU between two of them: all of it is one hiccup's. */
+static void test_storm_of_long_interrupts(void **state)
+{
+	const uint64_t n = JOIN_WAIT_ALL + 2 * JOIN_WAIT_MAX;
+	const struct account *a;
+
+	(void)state;
+	for (int seen = 0; seen < 2; seen++) {
+		begin_hand(150);
+		for (uint64_t i = 0; i < n; i++) {
+			tick(20 + i * 500, 480);
+			if (seen && i % 8192 == 0)
+				join_relieve(join, 0);
+		}
+		a = account(0, n * 500 + 20, NULL);
+		assert_int_equal(a->attributed_ns, n * 480);
+		assert_int_equal(join_counts(join)->below_threshold, 0);
+		assert_int_equal(join_counts(join)->mismatches, 0);
+		end_hand();
+	}
+}
+
 /* Bytes that the allocator has given out. */
 static size_t allocated(void)
 {
@@ -552,6 +610,8 @@ int main(void)
 		cmocka_unit_test(test_windows_of_a_sleeper),
 		cmocka_unit_test(test_window_known_too_late),
 		cmocka_unit_test(test_memory_goes_back),
+		cmocka_unit_test(test_astray),
+		cmocka_unit_test(test_storm_of_long_interrupts),
 	};
 	int failed;
 
