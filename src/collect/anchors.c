@@ -6,6 +6,8 @@
 
 #define NEW_COUNTER_NS ((int64_t)NSEC_PER_MSEC) /* more than two clocks drift apart */
 #define RATE_ERROR     1e-7
+#define SLEW           8                   /* less than one ns in so many: the limit is a tenth */
+#define WIDTH_UNKNOWN  (UINT64_C(1) << 40) /* ticks: wider than any two readings */
 
 void split_cursors(cursors_t cursors, uint32_t *level)
 {
@@ -13,9 +15,14 @@ void split_cursors(cursors_t cursors, uint32_t *level)
 		level[i] = cursor_of(cursors, i);
 }
 
+static uint64_t at_rate(double ns_per_tick, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick)
+{
+	return anchor_ns - (int64_t)((int64_t)(anchor_tick - tick) * ns_per_tick + 0.5);
+}
+
 uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick)
 {
-	return anchor_ns - (int64_t)((int64_t)(anchor_tick - tick) * t->ns_per_tick + 0.5);
+	return at_rate(t->ns_per_tick, anchor_tick, anchor_ns, tick);
 }
 
 bool anchors_hold(const struct target *t, uint64_t tick, uint64_t ns, uint64_t width)
@@ -35,8 +42,9 @@ static int64_t slewed(void)
 	return now_ns() - clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static void set_anchor(struct target *t, uint64_t tick, uint64_t ns)
+static void set_anchor(struct target *t, uint64_t tick, uint64_t ns, uint64_t width)
 {
+	t->anchor_width = width;
 	t->anchor_tick = tick;
 	t->anchor_ns = ns;
 	t->slewed_ns = slewed();
@@ -44,7 +52,7 @@ static void set_anchor(struct target *t, uint64_t tick, uint64_t ns)
 
 void new_anchor(struct target *t, uint64_t tick, uint64_t ns)
 {
-	set_anchor(t, tick, ns);
+	set_anchor(t, tick, ns, WIDTH_UNKNOWN);
 	t->base_ns = 0;
 	t->base_good = false;
 }
@@ -61,7 +69,7 @@ static void take_anchor(struct target *t, const struct shm_hiccup *l)
 
 	if (!good && t->base_good && (double)l->anchor_width > age * RATE_ERROR)
 		return;
-	set_anchor(t, l->anchor_tick, l->anchor_ns);
+	set_anchor(t, l->anchor_tick, l->anchor_ns, l->anchor_width);
 	if (!t->base_ns || (good && !t->base_good)) {
 		t->base_good = good;
 		t->base_tick = l->anchor_tick;
@@ -70,6 +78,22 @@ static void take_anchor(struct target *t, const struct shm_hiccup *l)
 	if (good && l->anchor_ns > t->base_ns + 100 * NSEC_PER_MSEC)
 		t->ns_per_tick =
 			(double)(l->anchor_ns - t->base_ns) / (l->anchor_tick - t->base_tick);
+}
+
+/* Rate of both clocks between the newest anchor and this hiccup's, where they prove that the known
+ * one does not hold: the clock is being slewed by more than that is ever wrong by, or was and is no
+ * more. Records have the times of that clock. 0: the known one may hold, and is more exact; or what
+ * happened is no slewing, which adjtimex(2) limits. */
+static double slewed_rate(const struct target *t, const struct shm_hiccup *l)
+{
+	double ticks = (int64_t)(l->anchor_tick - t->anchor_tick),
+	       ns = (int64_t)(l->anchor_ns - t->anchor_ns), off = ns - ticks * t->ns_per_tick,
+	       error = (l->anchor_width + t->anchor_width + 2) * t->ns_per_tick + ns / DRIFT;
+
+	if (!t->anchor_ns || ticks <= 0 || ns <= 0 || (off <= error && off >= -error) ||
+	    off > ns / SLEW || off < -ns / SLEW)
+		return 0;
+	return ns / ticks;
 }
 
 /* When a hiccup began in which the machine was suspended: the counter may have gone on, or have
@@ -98,18 +122,25 @@ static void put_behind(struct target *t, struct hiccup *h)
 
 void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
 {
+	double rate = slewed_rate(t, l);
 	uint64_t began = 0;
 
 	if (!anchors_hold(t, l->anchor_tick, l->anchor_ns, l->anchor_width)) {
 		uint64_t unslewed_ns = l->anchor_ns - (slewed() - t->slewed_ns);
 
-		if (!anchors_hold(t, l->anchor_tick, unslewed_ns, l->anchor_width))
+		if (!anchors_hold(t, l->anchor_tick, unslewed_ns, l->anchor_width)) {
 			began = began_before(t, l);
+			rate = 0;
+		}
 		new_anchor(t, l->anchor_tick, l->anchor_ns);
 	}
 	take_anchor(t, l);
 	h->end_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->after);
 	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
+	if (rate) {
+		h->end_ns = at_rate(rate, l->anchor_tick, l->anchor_ns, l->after);
+		h->start_ns = at_rate(rate, l->anchor_tick, l->anchor_ns, l->before);
+	}
 	if (began && began < h->end_ns)
 		h->start_ns = began;
 	h->lost = l->lost;

@@ -49,6 +49,7 @@ struct target {
 	uint64_t unpaired_before; /* count of the probes at the window's start */
 	double ns_per_tick;
 	uint64_t anchor_tick, anchor_ns; /* the newest good reading of both clocks */
+	uint64_t anchor_width;           /* width of that one, ticks */
 	int64_t slewed_ns;               /* CLOCK_MONOTONIC, from the raw one, then */
 	uint64_t base_tick, base_ns;     /* the first good one; until then the first */
 	bool base_good;

@@ -454,6 +454,47 @@ static void test_slewed(void **state)
 	}
 }
 
+/* A clock that is slewed on a CPU with a hiccup each 4 ms, from a while after the window's begin
+ * on, and then no more: each gap is as long as that clock says, as its records are, also right
+ * after either change, and where it is nearly as long as the time between two. */
+static void test_slewed_ticking(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct sampler_shm *shm = calloc(1, sizeof(*shm));
+		struct target t = {.shm = shm, .ns_per_tick = 1.0 / A_NS};
+		uint64_t gap_ns = i / 2 ? 3900 * NSEC_PER_USEC : 30 * NSEC_PER_USEC;
+		uint64_t at = 10 * NSEC_PER_SEC;
+
+		assert_non_null(shm);
+		shm->anchor_min = 40;
+		for (int k = 0; k < 3000; k++, at += 4 * NSEC_PER_MSEC) {
+			int64_t by =
+				k >= 1000 && k < 2000 ? (i % 2 ? -50 : 50) : 0; /* parts of 1,000 */
+			struct shm_hiccup l = gap(at, 0, 0);
+			uint64_t want = gap_ns + (int64_t)gap_ns * by / 1000;
+			struct hiccup h;
+
+			slewed_by += 4 * (int64_t)NSEC_PER_MSEC * by / 1000;
+			l.before = l.after - gap_ns * A_NS;
+			l.anchor_ns += slewed_by + k * 7 % 20;
+			convert(&t, &l, &h);
+			assert_in_range(h.end_ns - h.start_ns, want - 25, want + 25);
+		}
+		for (int k = -1; k < 2; k += 2) { /* a clock that jumps is not slewed */
+			struct shm_hiccup l = gap(at += 300 * NSEC_PER_USEC, 0, 0);
+			struct hiccup h;
+
+			l.before = l.after - 30 * NSEC_PER_USEC * A_NS;
+			l.anchor_ns += slewed_by += k * 100 * (int64_t)NSEC_PER_USEC;
+			convert(&t, &l, &h);
+			assert_in_range(h.end_ns - h.start_ns, 29000, 31000);
+		}
+		slewed_by = 0;
+		free(shm);
+	}
+}
+
 /* The last good anchor is old, and the clock was corrected by a millionth since: one that is not
  * as good is nearer. Where it is not old that one could be worse. */
 static void test_old_anchor(void **state)
@@ -488,7 +529,8 @@ int main(void)
 		cmocka_unit_test(test_behind_reading), cmocka_unit_test(test_byte_orders),
 		cmocka_unit_test(test_no_room),        cmocka_unit_test(test_adjacent),
 		cmocka_unit_test(test_suspended),      cmocka_unit_test(test_not_suspended),
-		cmocka_unit_test(test_slewed),         cmocka_unit_test(test_old_anchor)};
+		cmocka_unit_test(test_slewed),         cmocka_unit_test(test_slewed_ticking),
+		cmocka_unit_test(test_old_anchor)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
