@@ -13,6 +13,7 @@
 
 #include "base/cpus.h"
 #include "base/escape.h"
+#include "base/opt_company.h"
 #include "base/say.h"
 #include "base/units.h"
 
@@ -21,8 +22,8 @@
 struct reading {
 	const struct opt_command *command;
 	struct opt_rows rows;
-	bool given[OPT_ROWS];
-	int argc, at; /* at: the word being read */
+	const char *given[OPT_ROWS]; /* see opt_check_company */
+	int argc, at;                /* at: the word being read */
 	char **argv;
 	void *options;
 };
@@ -34,7 +35,7 @@ static bool row_ends(const struct opt *row)
 	return !row->letter && !row->name && !row->include;
 }
 
-static const struct opt *row_of_name(const struct opt_rows *rows, const char *name, size_t len)
+const struct opt *opt_row_of_name(const struct opt_rows *rows, const char *name, size_t len)
 {
 	for (size_t i = 0; i < rows->n; i++)
 		if (rows->row[i].name && strlen(rows->row[i].name) == len &&
@@ -59,7 +60,7 @@ static void add_rows(const struct opt *row, size_t offset, const void *context,
 			add_rows(row->include, offset + row->offset, row->arg, rows);
 			continue;
 		}
-		if (row->name && row_of_name(rows, row->name, strlen(row->name)))
+		if (row->name && opt_row_of_name(rows, row->name, strlen(row->name)))
 			continue;
 		assert(rows->n < OPT_ROWS);
 		rows->row[rows->n] = *row;
@@ -91,7 +92,7 @@ const struct opt_choice *opt_choice(const struct opt *row, size_t i)
 /* The row itself, or of an old spelling the one of the new. */
 static const struct opt *row_meant(const struct reading *r, const struct opt *row)
 {
-	return row->alias ? row_of_name(&r->rows, row->alias, strlen(row->alias)) : row;
+	return row->alias ? opt_row_of_name(&r->rows, row->alias, strlen(row->alias)) : row;
 }
 
 static int help_wanted(const struct reading *r)
@@ -114,7 +115,7 @@ static int store(struct reading *r, const struct opt *row, const char *shown, co
 	void *field;
 	char why[512] = "not taken";
 
-	r->given[row - r->rows.row] = true;
+	r->given[row - r->rows.row] = text ? text : "";
 	field = (char *)r->options + row->offset;
 	if (row->says)
 		return say_text(row, shown);
@@ -159,7 +160,7 @@ static int take_long(struct reading *r, const char *word)
 {
 	const char *name = word + 2;
 	size_t len = strcspn(name, "=");
-	const struct opt *row = row_of_name(&r->rows, name, len);
+	const struct opt *row = opt_row_of_name(&r->rows, name, len);
 	bool help = len == 4 && !memcmp(name, "help", 4);
 	char shown[SHOWN];
 
@@ -183,7 +184,7 @@ static int unknown_letter(const struct reading *r, const char *letter, const cha
 	const char *name = r->command->name;
 
 	/* One dash too few shows up as an unknown letter somewhere in the word. */
-	if (row_of_name(&r->rows, word + 1, strcspn(word + 1, "=")))
+	if (opt_row_of_name(&r->rows, word + 1, strcspn(word + 1, "=")))
 		return complain("%s: unknown option: did you mean -%s? (culprit help %s)", word,
 				word, name);
 	return complain("-%.*s: unknown option (culprit help %s)", (int)text_fit(letter, 1), letter,
@@ -208,50 +209,6 @@ static int take_short(struct reading *r, const char *word)
 		err = store(r, row, shown, NULL);
 		if (err)
 			return err;
-	}
-	return 0;
-}
-
-/* True when one of these names, by comma, was given; writes that one, or else "path or --record",
- * into `shown`. */
-static bool one_given(const struct reading *r, const char *names, char *shown, size_t size)
-{
-	size_t at = 0;
-
-	for (size_t len; *names; names += len + (names[len] == ',')) {
-		const struct opt *row;
-
-		len = strcspn(names, ",");
-		row = row_of_name(&r->rows, names, len);
-		assert(row);
-		if (r->given[row - r->rows.row]) {
-			snprintf(shown, size, "%s", row->name);
-			return true;
-		}
-		if (at < size)
-			at += (size_t)snprintf(shown + at, size - at, "%s%s", at ? " or --" : "",
-					       row->name);
-	}
-	return false;
-}
-
-/* Options that would be dropped, or that do not go with others. */
-static int check_company(const struct reading *r)
-{
-	for (size_t i = 0; i < r->rows.n; i++) {
-		const struct opt *row = &r->rows.row[i];
-		bool chosen =
-			row->set != opt_set_choice || *(int *)((char *)r->options + row->offset);
-		char other[2 * SHOWN];
-
-		if (!r->given[i])
-			continue;
-		if (row->needs && !one_given(r, row->needs, other, sizeof(other)))
-			return complain("--%s: %s: give --%s, too (culprit help %s)", row->name,
-					row->why, other, r->command->name);
-		if (chosen && row->excludes && one_given(r, row->excludes, other, sizeof(other)))
-			return complain("--%s: %s: leave out --%s (culprit help %s)", row->name,
-					row->why, other, r->command->name);
 	}
 	return 0;
 }
@@ -285,7 +242,7 @@ int opt_parse(const struct opt_command *command, int argc, char **argv, void *op
 	if (count + 1 < argc)
 		argv[count + 1] = NULL;
 	*noperands = count;
-	return check_company(&r);
+	return opt_check_company(command, &r.rows, r.given, argv + 1, options);
 }
 
 /* Number of edits that turn a into b: letters changed, dropped or added, and neighbours swapped,

@@ -33,8 +33,12 @@ struct opt {
 	const char *alias;
 	/* Names of other options, by comma: it is an error to give this one without one of
 	 * `needs`, or with one of `excludes` (not for the first of opt_set_choice's words, its
-	 * default); why: the reason, for the message. */
+	 * default); "style=oslat" is that option with this of its choices. why: the reason, for
+	 * the message. */
 	const char *needs, *excludes, *why;
+	/* The value is a file that is written: it is an error to give its name to another option,
+	 * or as an operand of a command whose operands are files. */
+	bool writes;
 	/* All rows of this table in place of this row: their struct is the field at offset, and
 	 * their context is this row's arg. */
 	const struct opt *include;

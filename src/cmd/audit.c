@@ -237,9 +237,14 @@ int cmd_audit(int argc, char **argv)
 		free(v);
 		return EXIT_ERROR;
 	}
-	if (o.redact && (!operands || !(o.names = redact_new(0)))) {
-		complain(operands ? "out of memory"
-				  : "--redact is for a RECORDING: name one, or leave it out");
+	if (!operands && (o.redact || o.memory)) {
+		complain("--%s is for a RECORDING: name one, or leave it out",
+			 o.redact ? "redact" : "memory");
+		free(v);
+		return EXIT_ERROR;
+	}
+	if (o.redact && !(o.names = redact_new(0))) {
+		complain("out of memory");
 		free(v);
 		return EXIT_ERROR;
 	}

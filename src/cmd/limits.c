@@ -24,9 +24,9 @@ const struct opt limits_opts[] = {
 	{0, "junit", "FILE",
 	 "write what was judged, a case for each CPU and limit, as JUnit's XML: Jenkins and GitLab "
 	 "read it",
-	 FIELD(cases.junit), output_set_file},
+	 FIELD(cases.junit), output_set_file, .writes = true},
 	{0, "tap", "FILE", "the same in the Test Anything Protocol", FIELD(cases.tap),
-	 output_set_file},
+	 output_set_file, .writes = true},
 	{0},
 };
 

@@ -384,6 +384,10 @@ int cmd_osnoise(int argc, char **argv)
 		complain("each turn of --alternate lasts as long as -d says: give -d a time");
 		return EXIT_ERROR;
 	}
+	if (o.memory && !o.input) {
+		complain("--memory bounds what --input holds: give --input FILE, or leave it out");
+		return EXIT_ERROR;
+	}
 	o.recording = argv[1];
 	if (o.input) {
 		guard_reader(o.memory, o.output);

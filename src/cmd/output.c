@@ -70,7 +70,7 @@ static const struct opt_choice metrics_pers[] = {
 
 const struct opt output_file_opts[] = {
 	{'o', "output", "FILE", "write to FILE instead of standard output; - is standard output", 0,
-	 output_set_path},
+	 output_set_path, .writes = true},
 	{0},
 };
 

@@ -109,7 +109,7 @@ static const struct opt pingpong_opts[] = {
 	{0, "pin", "A,B", "the CPU that sends first, and the other one", FIELD(pin),
 	 measure_set_pair, .excludes = "cpus", .why = "gives the CPUs", .preset = "as -c"},
 	{0, "times", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path),
-	 output_set_file},
+	 output_set_file, .writes = true},
 	{0, "raw", "FILE", .alias = "times"},
 	{0, "percentiles", "WHICH", "in text: which percentiles of what was measured",
 	 FIELD(command.output), output_set_percentiles, .choices = OPT_CHOICES(percentile_sets),
@@ -117,8 +117,8 @@ static const struct opt pingpong_opts[] = {
 	{0, "style", "TOOL", "print the times as another tool does", FIELD(style), opt_set_choice,
 	 .choices = OPT_CHOICES(pingpong_styles), .preset = "culprit",
 	 .excludes = "format,stacks,chart,percentiles,all,times,matrix", .why = "has its own form"},
-	{0, "style-raw", NULL, NULL, FIELD(style_raw), .needs = "style", /* osjitter's --json */
-	 .why = "is the tool's other form"},
+	{0, "style-raw", NULL, NULL, FIELD(style_raw), .needs = "style=pingpong",
+	 .why = "is the tool's other form"}, /* osjitter's --json */
 	{0, "matrix", NULL,
 	 "measure all pairs of CPUs (of -c, or of all) one after another, and print a table of the "
 	 "medians; nothing is traced",

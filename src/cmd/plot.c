@@ -58,7 +58,7 @@ static const struct opt plot_opts[] = {
 	{'o', "output", "FILE",
 	 "write the picture to FILE; the ending of its name gives the format: .svg, .html, .png, "
 	 ".gp or .json. - is standard output, without the table; it needs -f",
-	 FIELD(path), opt_set_string},
+	 FIELD(path), opt_set_string, .writes = true},
 	{'f', "format", "FORMAT", "the format of the picture, whatever its name is", FIELD(format),
 	 opt_set_choice, .choices = OPT_CHOICES(plot_formats), .preset = "by-name"},
 	{0, "series", "NAME", "which measurement to draw: latency, delta, ...", FIELD(series),

@@ -112,7 +112,7 @@ static const struct opt queue_opts[] = {
 	 opt_set_string, .preset = "built in"},
 	{0, "input", "FILE", .alias = "payload"},
 	{0, "journal", "FILE", "the file to which the journaller appends", FIELD(journal),
-	 opt_set_string, .preset = "a file that is removed afterwards"},
+	 opt_set_string, .preset = "a file that is removed afterwards", .writes = true},
 	{0, "journal-form", "FORM", "what the journaller writes of each message", FIELD(queue.form),
 	 opt_set_choice, .choices = OPT_CHOICES(journal_forms), .preset = "raw", .needs = "journal",
 	 .why = "says what is in the journal"},

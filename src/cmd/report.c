@@ -75,7 +75,7 @@ static const struct opt report_opts[] = {
 	 FIELD(shown.kinds), set_kind},
 	{0, "source", "GLOB", "show only sources whose name or function matches, like 'kworker/*'",
 	 FIELD(shown.source), opt_set_string},
-	OUTPUT_BY(FIELD(by), NULL),
+	OUTPUT_BY(FIELD(by), "format=hgrm,format=hlog"),
 	{0, "top", "N", "how many sources of each CPU to show", FIELD(shown.top), set_top,
 	 .preset = "as many as the format has room for"},
 	{0, "rank", NULL,

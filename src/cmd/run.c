@@ -39,13 +39,13 @@ static const struct opt run_opts[] = {
 	{.include = output_opts, .offset = FIELD(output)},
 	OUTPUT_BY(FIELD(measure.by), "no-trace"),
 	{'r', "record", "FILE", "also record the run in FILE, for culprit report and diff",
-	 FIELD(record), output_set_file},
+	 FIELD(record), output_set_file, .writes = true},
 	{0, "force", NULL, "overwrite a recording that exists", FIELD(force), .needs = "record",
 	 .why = "overwrites a recording, but none is made"},
 	{0, "hiccups", "FILE",
 	 "also write each hiccup to FILE, with its pieces and who asked for them: the lines of -f "
 	 "jsonl",
-	 FIELD(hiccups), output_set_file},
+	 FIELD(hiccups), output_set_file, .writes = true},
 	{.include = style_opts, .offset = FIELD(styled)},
 	{.include = textfile_opts, .offset = FIELD(textfile)},
 	{0, "interval", "TIME", .alias = "textfile-interval"},
@@ -251,6 +251,26 @@ static int run(struct options *o, struct view *v)
 	return close_lines(&state, code);
 }
 
+/* Refuses what gives names where nothing shows them: the other tools' columns have none. */
+static int check_names(const struct options *o)
+{
+	bool beside = o->hiccups || textfile_wanted(&o->textfile) || o->limits.stop_on.count;
+
+	if (o->styled.style == STYLE_NONE || beside)
+		return 0;
+	if (o->measure.by)
+		return complain(
+			"--by tells threads apart, and --style %s names none: leave out one "
+			"of the two, or give --hiccups or --textfile, too",
+			style_names[o->styled.style].name);
+	if (!o->record && (o->measure.commands || o->measure.user_stacks))
+		return complain("%s is for names, and --style %s has none: leave out one of the "
+				"two, or give --hiccups or --record, too",
+				o->measure.commands ? "--command-lines" : "--user-stacks",
+				style_names[o->styled.style].name);
+	return 0;
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct options o = {0};
@@ -268,15 +288,12 @@ int cmd_run(int argc, char **argv)
 	if (textfile_check(&o.textfile, &o.output) ||
 	    output_check_traced(&o.output, !o.measure.no_trace)) {
 		code = EXIT_ERROR;
-	} else if (o.styled.json.path && o.styled.style != STYLE_OSLAT) {
-		complain("--style-json is of --style oslat alone: leave it out, or give -f json "
-			 "without --style");
-		code = EXIT_ERROR;
 	} else if (o.styled.style == STYLE_OSNOISE && o.measure.no_trace) {
 		complain("--style osnoise counts interruptions, and --no-trace sees none: leave "
 			 "out one of the two");
 		code = EXIT_ERROR;
-	} else if (measure_check(&o.measure, &v->host) || output_open(&o.output)) {
+	} else if (check_names(&o) || measure_check(&o.measure, &v->host) ||
+		   output_open(&o.output)) {
 		code = EXIT_ERROR;
 	} else {
 		code = output_close(&o.output,

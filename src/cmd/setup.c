@@ -15,19 +15,19 @@ const struct opt setup_opts[] = {
 	{0, "tuned", "DIR",
 	 "also write what was kept into DIR as a tuned profile. This and the next three leave out "
 	 "what names a process or an interrupt by its number",
-	 offsetof(struct setup_files, tuned), output_set_file},
+	 offsetof(struct setup_files, tuned), output_set_file, .writes = true},
 	{0, "ansible", "FILE", "also write it as an Ansible playbook",
-	 offsetof(struct setup_files, ansible), output_set_file},
+	 offsetof(struct setup_files, ansible), output_set_file, .writes = true},
 	{0, "service", "FILE", "also write it as a systemd unit that does it at each boot",
-	 offsetof(struct setup_files, service), output_set_file},
+	 offsetof(struct setup_files, service), output_set_file, .writes = true},
 	{0, "sysctl", "FILE", "also write what is a sysctl, for /etc/sysctl.d",
-	 offsetof(struct setup_files, sysctl), output_set_file},
+	 offsetof(struct setup_files, sysctl), output_set_file, .writes = true},
 	{0, "performance-profile", "FILE",
 	 "also write a PerformanceProfile for Kubernetes' node tuning operator: its lists of CPUs, "
 	 "and the boot parameters; the rest is named in comments",
-	 offsetof(struct setup_files, profile), output_set_file},
+	 offsetof(struct setup_files, profile), output_set_file, .writes = true},
 	{0, "kernel-words", "FILE", "also write the boot parameters that the audit asks for",
-	 offsetof(struct setup_files, words), output_set_file},
+	 offsetof(struct setup_files, words), output_set_file, .writes = true},
 	{0},
 };
 

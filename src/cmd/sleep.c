@@ -151,13 +151,15 @@ static const struct opt sleep_opts[] = {
 	{0, "histogram", "US",
 	 "with --style cyclictest: print how many latencies were of each microsecond below US, as "
 	 "its -h does",
-	 FIELD(histogram), set_histogram, .needs = "style", .why = "belongs to cyclictest's"},
-	{0, "nanoseconds", NULL, NULL, FIELD(nanoseconds), .needs = "style", /* cyclictest's -N */
+	 FIELD(histogram), set_histogram, .needs = "style=cyclictest",
 	 .why = "belongs to cyclictest's"},
+	{0, "nanoseconds", NULL, NULL, FIELD(nanoseconds), /* cyclictest's -N */
+	 .needs = "style=cyclictest", .why = "belongs to cyclictest's"},
 	{0, "histogram-total", NULL, NULL, FIELD(total), .needs = "histogram", /* cyclictest's -H */
 	 .why = "adds a column to it"},
-	{0, "style-json", "FILE", NULL, FIELD(json.path), opt_set_string, .needs = "style",
-	 .excludes = "max-hiccup", .why = STYLE_JSON_WHY},
+	{0, "style-json", "FILE", NULL, FIELD(json.path), opt_set_string,
+	 .needs = "style=cyclictest", .excludes = "max-hiccup", .why = STYLE_JSON_WHY,
+	 .writes = true},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	{.include = limits_stop_on_opts,
@@ -259,14 +261,6 @@ int cmd_sleep(int argc, char **argv)
 	code = opt_parse(&sleep_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
-	if (!o.style && (o.histogram || o.nanoseconds || o.json.path)) {
-		complain("--%s belongs to --style cyclictest: give both, or %s",
-			 o.histogram     ? "histogram"
-			 : o.nanoseconds ? "nanoseconds"
-					 : "style-json",
-			 o.histogram ? "-f hgrm" : "-f json");
-		return EXIT_ERROR;
-	}
 	if (o.load_here && o.command.measure.sched.policy == SCHED_DEADLINE) {
 		complain("--load-here: no load can run in the partitions that -P d: makes of the "
 			 "measured CPUs; leave it out");

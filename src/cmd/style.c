@@ -32,15 +32,15 @@ const struct opt style_opts[] = {
 	 .why = "sorts the lines of raw files"},
 	/* oslat's -b, -B, -z and -q: culprit help workloads */
 	{0, "oslat-buckets", "N", NULL, FIELD(oslat.buckets), measure_set_count, &buckets_range,
-	 .needs = "style", .why = "belongs to oslat's"},
-	{0, "oslat-bias", NULL, NULL, FIELD(oslat.bias), .needs = "style",
+	 .needs = "style=oslat", .why = "belongs to oslat's"},
+	{0, "oslat-bias", NULL, NULL, FIELD(oslat.bias), .needs = "style=oslat",
 	 .why = "belongs to oslat's"},
-	{0, "oslat-omit-zero", NULL, NULL, FIELD(oslat.omit_zero), .needs = "style",
+	{0, "oslat-omit-zero", NULL, NULL, FIELD(oslat.omit_zero), .needs = "style=oslat",
 	 .why = "belongs to oslat's"},
-	{0, "oslat-brief", NULL, NULL, FIELD(oslat.brief), .needs = "style",
+	{0, "oslat-brief", NULL, NULL, FIELD(oslat.brief), .needs = "style=oslat",
 	 .why = "belongs to oslat's"},
-	{0, "style-json", "FILE", NULL, FIELD(json.path), opt_set_string, .needs = "style",
-	 .excludes = "max-hiccup,max-lost", .why = STYLE_JSON_WHY},
+	{0, "style-json", "FILE", NULL, FIELD(json.path), opt_set_string, .needs = "style=oslat",
+	 .excludes = "max-hiccup,max-lost", .why = STYLE_JSON_WHY, .writes = true},
 	{0},
 };
 

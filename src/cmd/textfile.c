@@ -25,7 +25,7 @@ const struct opt textfile_opts[] = {
 	{0, "textfile", "FILE",
 	 "also keep metrics in FILE for the textfile collector of node_exporter; FILE is rewritten "
 	 "during the run; with -d forever until it is stopped",
-	 FIELD(path), output_set_file},
+	 FIELD(path), output_set_file, .writes = true},
 	{0, "listen", "ADDRESS:PORT",
 	 "also answer Prometheus with these metrics, at /metrics; without ADDRESS on this machine "
 	 "alone (127.0.0.1); who can reach the address can read them",

@@ -64,7 +64,10 @@ static const struct opt try_opts[] = {
 	{0, "undo", NULL,
 	 "put back what an earlier try has left in force, or could not put back because it was "
 	 "killed together with its guardian",
-	 FIELD(undo)},
+	 FIELD(undo),
+	 .excludes = "duration,cpus,threshold,priority,housekeeping,clock,begin,windows,report,"
+		     "together,format,output",
+	 .why = "only puts back what is in force"},
 	{0, "state", "DIR", NULL, FIELD(state), opt_set_string},
 	{'q', "quiet", NULL, "print no progress, and not beforehand what will be changed",
 	 FIELD(measure.quiet)},

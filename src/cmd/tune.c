@@ -63,7 +63,10 @@ static const struct opt tune_opts[] = {
 	 FIELD(dry),
 	 .excludes = "undo,tuned,ansible,service,sysctl,performance-profile,kernel-words",
 	 .why = "changes nothing"},
-	{0, "undo", NULL, "put back all that tune and try have left in force", FIELD(undo)},
+	{0, "undo", NULL, "put back all that tune and try have left in force", FIELD(undo),
+	 .excludes = "duration,cpus,threshold,priority,housekeeping,clock,begin,look,until,tries,"
+		     "tuned,ansible,service,sysctl,performance-profile,kernel-words,format,output",
+	 .why = "only puts back what is in force"},
 	{0, "state", "DIR", NULL, FIELD(state), opt_set_string},
 	{.include = setup_opts, .offset = FIELD(files)},
 	{'q', "quiet", NULL, "print no progress, and not beforehand what is tried",

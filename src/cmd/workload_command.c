@@ -14,7 +14,7 @@
 
 const struct opt workload_record_opts[] = {
 	{'r', "record", "FILE", "also record it in FILE, for culprit report, diff and plot",
-	 FIELD(record), output_set_file},
+	 FIELD(record), output_set_file, .writes = true},
 	{0, "force", NULL, "overwrite a recording that exists", FIELD(force), .needs = "record",
 	 .why = "overwrites a recording, but none is made"},
 	{0},

@@ -105,8 +105,25 @@ for what, says, *args in (
         ("sleep --style-json with a limit", "leave out --max-hiccup", "sleep", "--style",
          "cyclictest", "--style-json", "x", "--max-hiccup", "1ms"),
         ("run --style-json without --style", "give --style", "run", "--style-json", "x"),
-        ("run --style-json with another style", "--style oslat alone", "run", "--style", "osnoise",
+        ("run --style-json with another style", "give --style oslat", "run", "--style", "osnoise",
          "--style-json", "x", "-o", "y"),
+        *((f"run {args[0]} with another style", "give --style oslat, too", "run", "--style",
+           "hiccups", *args) for args in (("--oslat-bias",), ("--oslat-brief",),
+                                          ("--oslat-omit-zero",), ("--oslat-buckets", "8"))),
+        ("pingpong --style-raw with culprit's style", "give --style pingpong, too", "pingpong",
+         "--style", "culprit", "--style-raw"),
+        *((f"run --style with {args[0]}, which nothing shows", "leave out one of the two", "run",
+           "--style", "oslat", "-d", "1s", *args) for args in (
+               ("--by", "unit"), ("--by", "unit", "-r", at("no")), ("--command-lines",),
+               ("--user-stacks",))),
+        *((f"{command} --undo with {args[0]}", f"only puts back .*: leave out {args[0]} ", command,
+           "--undo", *args) for command, *args in (
+               ("try", "--cpus", "0"), ("try", "--format", "json"), ("tune", "--until", "worst<1s"),
+               ("tune", "--ansible", at("no")))),
+        ("osnoise --memory without a file", "give --input FILE", "osnoise", "--memory", "1G"),
+        ("audit --memory without a file", "for a RECORDING", "audit", "--memory", "1G"),
+        *((f"report --by with -f {form}", f"leave out --format {form} ", "report", at("two.rec"),
+           "--by", "comm", "-f", form) for form in ("hgrm", "hlog")),
         ("pingpong --matrix with --stacks", "leave out --stacks", "pingpong", "--matrix",
          "--stacks"),
         *((f"pingpong --matrix with {args[0]}", f"leave out {args[0]} ", "pingpong", "--matrix",
@@ -185,6 +202,27 @@ refused("watch --last without a place", "watch", "-p", str(os.getpid()), "--last
 refused("a directory that is not there", "record", "--no-trace", "-d", "1s", "--last", "1s",
         at("nowhere/"), says="make it first")
 ok(not os.path.exists(at("none.rec")), "and nothing is made")
+
+# ---- one file for two ----
+for what, other, *args in (
+        ("run -o and -r", "--record", "run", "--no-trace", "-d", "50ms", "-r", at("one")),
+        ("run -o and --hiccups", "--hiccups", "run", "--no-trace", "-d", "50ms", "--hiccups",
+         at("one")),
+        ("report -o and --junit", "--junit", "report", at("two.rec"), "--junit", at("one")),
+        ("osnoise -o and --input", "--input", "osnoise", "--input", at("one"))):
+    refused(f"{what} to one file are refused", *args, "-o", at("one"),
+            says=f"one is given to {other}, too, and would be lost: choose another file")
+ok(not os.path.exists(at("one")), "and nothing is made")
+shutil.copy(at("two.rec"), at("copy.rec"))
+os.symlink(at("copy.rec"), at("way.rec"))
+for command, way, *args in (("report", "copy"), ("report", "way"), ("audit", "copy"),
+                            ("plot", "way", "-f", "svg"), ("diff", "way", at("two.rec"))):
+    refused(f"{command} -o of what it reads is refused ({way})", command, at("copy.rec"), *args,
+            "-o", at(f"{way}.rec"), says=f"is given to {command} itself, too")
+with open(at("copy.rec"), "rb") as a, open(at("two.rec"), "rb") as b:
+    ok(a.read() == b.read(), "and the recording stays")
+r = culprit("report", at("irq.rec"), "-o", "/dev/null", "--tap", "/dev/null")
+ok(r.rc == 0 and not r.err, "/dev/null may take both", r)
 
 # ---- nothing is left ----
 refused("a part behind the end is refused", "report", at("irq.rec"), "--from", "20s",

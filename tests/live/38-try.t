@@ -23,7 +23,8 @@ KNOB = "/proc/sys/vm/compact_unevictable_allowed"  # K: of no consequence where 
 FIX = "F06"
 place = tempfile.mkdtemp()
 STATE = os.path.join(place, "state")
-AT = ("--state", STATE, *ON)
+KEPT = ("--state", STATE)
+AT = (*KEPT, *ON)
 CHILDREN = "what the moved threads have started meanwhile keeps the CPUs of the fix\n"
 NOTHING = "no try has left anything to be put back\n"
 SHORT = ("-d", "1400ms", "-n", "3")  # some twenty visits of the noise in each window without it
@@ -80,7 +81,7 @@ try:
             ok(r.rc == 0 and cpu not in os.sched_getaffinity(noise.pid)
                and "culprit try --undo takes it back" in r.out and r.out.endswith(CHILDREN),
                "--apply leaves it in force", r)
-            r = culprit("try", "--undo", *AT)
+            r = culprit("try", "--undo", *KEPT)
             is_((r.rc, r.out), (0, "put back: 1 setting\n" + CHILDREN), "--undo takes it back")
         is_(os.sched_getaffinity(noise.pid), {cpu}, "and it is back again")
 
@@ -88,7 +89,7 @@ try:
     profile = os.path.join(place, "profile")
     for d in ("2s", "6s"):  # the second once the first has told nothing from chance
         shutil.rmtree(profile, ignore_errors=True)
-        culprit("tune", "--undo", *AT)
+        culprit("tune", "--undo", *KEPT)
         r = culprit("tune", f"K34:{noise.pid}", "-d", d, "--look", "300ms", "-q", "-f", "json",
                     "--until", "worst<1ms", "--tuned", profile, *AT)
         told = json.loads(r.out) if r.out else {}
@@ -109,7 +110,7 @@ try:
            and told["ended"] == ("the goal is met" if met else "nothing is left to try")
            and cpu not in os.sched_getaffinity(noise.pid), "tune keeps what helps", r)
     ok(os.path.exists(os.path.join(profile, "tuned.conf")), "and writes a profile", r)
-    r = culprit("tune", "--undo", *AT)
+    r = culprit("tune", "--undo", *KEPT)
     ok(r.rc == 0 and os.sched_getaffinity(noise.pid) == {cpu}
        and r.out.endswith(CHILDREN if any(s["kept"] for s in steps) else NOTHING),
        "tune --undo takes it back", r)
@@ -155,7 +156,7 @@ def begun(*command):
         r = lib.finish(proc, 1)
         if r.rc or command[:1] != ("tune",):
             break
-        culprit("tune", "--undo", *AT)
+        culprit("tune", "--undo", *KEPT)
     raise RuntimeError(f"the fix was not put in force: {r}")
 
 
@@ -232,7 +233,7 @@ try:
                 late.append(delay)
             lib.finish(proc)
             no_guardian()
-            r = culprit("try", "--undo", *AT)  # a journal may be there with no guardian yet
+            r = culprit("try", "--undo", *KEPT)  # a journal may be there with no guardian yet
             back.append(r.rc == 0 and is_back())
             left += os.listdir(place)
         ok(not late and all(back) and not left, f"{command[0]} is killed at any moment: it is back",
@@ -282,7 +283,7 @@ try:
     try:
         name = "tune is killed in its second fix: the first is in force, and in the journal"
         for d in ("2s", "6s"):
-            culprit("tune", "--undo", *AT)
+            culprit("tune", "--undo", *KEPT)
             proc = lib.spawn(*BOTH, "-d", d, "--look", "1s")
             wait_for(lambda: knobs_kept() == 1 or proc.poll() is not None)
             proc.kill()
@@ -298,7 +299,7 @@ try:
             lib.not_judged(name, f"it ended before it could be killed: {r}")
         else:
             ok(r.rc == -9 and there, name, r, moved(), knobs_kept())
-        r = culprit("tune", "--undo", *AT)
+        r = culprit("tune", "--undo", *KEPT)
         # The next fix may be in the journal already: that comes before it is tried.
         ok(r.rc == 0 and (not there or r.out in ("put back: 1 setting\n" + CHILDREN,
                                                  "put back: 2 settings\n" + CHILDREN))
@@ -314,7 +315,7 @@ try:
                 late.append(delay)
             no_guardian()
             kept.append(sum(moved()))
-            r = culprit("tune", "--undo", *AT)
+            r = culprit("tune", "--undo", *KEPT)
             back.append(r.rc == 0 and not any(moved()) and is_back())
             left += os.listdir(place)
         if kept:
@@ -383,7 +384,7 @@ try:
     ok(not is_back(), "both are killed: the fix is in force")
     r = culprit("try", FIX, "-d", "4s", *AT)
     ok(r.rc == 1 and "culprit try --undo" in r.err, "and the next try says what to do", r)
-    r = culprit("try", "--undo", *AT)
+    r = culprit("try", "--undo", *KEPT)
     ok(r.rc == 0 and is_back() and os.listdir(place) == [], "which puts it back", r,
        os.listdir(place))
 finally:

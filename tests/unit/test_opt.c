@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,6 +103,9 @@ static const struct opt outer_rows[] = {
 	 .why = "is for files"},
 	{'v', "verbose", NULL, "Say more.", FIELD(verbose), .excludes = "quiet",
 	 .why = "says what this does not"},
+	{0, "deeper", NULL, NULL, FIELD(plain), .needs = "depth=deep", .why = "goes on"},
+	{0, "flatter", NULL, NULL, FIELD(plain), .excludes = "depth=deep,quiet", .why = "ends"},
+	{'o', "output", "FILE", NULL, FIELD(output), opt_set_string, .writes = true},
 	{0, "file", "FILE", .alias = "path"},
 	{'f', NULL, "FILE", .alias = "path"},
 	{0, "silent", .alias = "quiet"},
@@ -403,6 +407,66 @@ static void test_company(void **state)
 	assert_int_equal(parse(&outer, ARGS("-qv"))->code, -1);
 }
 
+static void check_said(const struct opt_command *command, const char *const *args, const char *says)
+{
+	const struct result *r = parse(command, args);
+	char line[256];
+
+	snprintf(line, sizeof(line), "culprit: %s (culprit help %s)\n", says, command->name);
+	assert_string_equal(r->err, line);
+	assert_int_equal(r->code, -1);
+}
+
+/* Company can depend on which word another option has. */
+static void test_company_of_words(void **state)
+{
+	static const char needs[] = "--deeper: goes on: give --depth deep, too";
+
+	(void)state;
+	parse_well(&outer, ARGS("--deeper", "--depth=deep"));
+	parse_well(&outer, ARGS("--flatter", "--depth", "flat"));
+	parse_well(&outer, ARGS("--flatter", "--depth", "deep", "--depth", "flat"));
+	check_said(&outer, ARGS("--deeper"), needs);
+	check_said(&outer, ARGS("--deeper", "--depth", "flat"), needs);
+	check_said(&outer, ARGS("--flatter", "--depth", "deep"),
+		   "--flatter: ends: leave out --depth deep");
+	check_said(&outer, ARGS("--flatter", "-q"), "--flatter: ends: leave out --quiet");
+}
+
+/* A file that is written is the file of nothing else. */
+static void test_one_file_for_two(void **state)
+{
+	static const struct opt_command reads = {"reads", "FILE...", "", NULL, outer_rows};
+	static const struct opt_command names = {"names", "NAME...", "", NULL, outer_rows};
+	char there[] = "/tmp/test_opt.XXXXXX", other[64];
+	int fd = mkstemp(there);
+	char says[256];
+
+	(void)state;
+	assert_true(fd >= 0);
+	snprintf(other, sizeof(other), "/tmp/../%s", there);
+	parse_well(&outer, ARGS("-o", "nowhere/a", "-i", "nowhere/b"));
+	parse_well(&outer, ARGS("-o", "-", "-i", "-"));
+	parse_well(&outer, ARGS("-o", "/dev/null", "-i", "/dev/null"));
+	parse_well(&outer, ARGS("-o", "deep", "--depth", "deep"));
+	parse_well(&names, ARGS("-o", "nowhere/a", "nowhere/a"));
+	parse_well(&reads, ARGS("-i", there, there));
+	check_said(&outer, ARGS("-o", "nowhere/a", "--file", "nowhere/a"),
+		   "--output: nowhere/a is given to --path, too, and would be lost: choose "
+		   "another file");
+	snprintf(says, sizeof(says),
+		 "--output: %s is given to --path, too, and would be lost: choose another file",
+		 there);
+	check_said(&outer, ARGS("-i", other, "-o", there), says);
+	snprintf(says, sizeof(says),
+		 "--output: %s is given to reads itself, too, and would be lost: choose another "
+		 "file",
+		 other);
+	check_said(&reads, ARGS("nowhere", "-o", other, there), says);
+	close(fd);
+	unlink(there);
+}
+
 static void check_columns(const char *text)
 {
 	for (; *text; text += strcspn(text, "\n") + 1) {
@@ -515,6 +579,8 @@ int main(void)
 		cmocka_unit_test(test_included_tables),
 		cmocka_unit_test(test_old_spellings),
 		cmocka_unit_test(test_company),
+		cmocka_unit_test(test_company_of_words),
+		cmocka_unit_test(test_one_file_for_two),
 		cmocka_unit_test(test_help_page),
 		cmocka_unit_test(test_help_never_passes_80_columns),
 		cmocka_unit_test(test_nearest),
