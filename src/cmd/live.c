@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/guard.h"
 #include "cmd/memory.h"
+#include "cmd/newfile.h"
 #include "collect/facts.h"
 #include "collect/host.h"
 #include "collect/readings.h"
@@ -296,6 +297,12 @@ int live_run(struct live *l)
 	struct recorder *recorder = NULL;
 	int code = EXIT_ERROR;
 
+	if (l->record_to && l->record_fd <= 0 && newfile_is_standard(l->record_to)) {
+		complain("%s is standard output or standard error, which has the messages: record "
+			 "to a file of its own",
+			 l->record_to);
+		return EXIT_ERROR;
+	}
 	hooks.spans = l->spans || (l->output && output_spans(l->output));
 	if (l->hiccup || (l->output && output_lines(l->output)) ||
 	    (l->limits && l->limits->stop_on.count))

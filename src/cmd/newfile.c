@@ -24,6 +24,14 @@ static int standard(const struct stat *st)
 	return -1;
 }
 
+bool newfile_is_standard(const char *path)
+{
+	struct stat st;
+	int fd = stat(path, &st) ? -1 : standard(&st);
+
+	return fd >= 0 && (!S_ISCHR(st.st_mode) || isatty(fd)); /* /dev/null takes both */
+}
+
 static bool as_it_is(const struct stat *st)
 {
 	return !S_ISREG(st->st_mode) || standard(st) >= 0;

@@ -45,6 +45,9 @@ FILE *newfile_grow(const char *path);
  * where somebody else has made it in a directory where anybody may write. */
 int newfile_append(const char *path);
 
+/* True when it is what standard output or standard error goes to: a file, a pipe, a terminal. */
+bool newfile_is_standard(const char *path);
+
 /* Removes all that has only a temporary name yet, before an _exit(): those files are lost. May be
  * called in a signal handler. Some file systems have no files without a name; there SIGHUP, SIGINT,
  * SIGPIPE and SIGTERM do it, too, unless somebody else catches or ignores them. */

@@ -224,6 +224,24 @@ with open(at("copy.rec"), "rb") as a, open(at("two.rec"), "rb") as b:
 r = culprit("report", at("irq.rec"), "-o", "/dev/null", "--tap", "/dev/null")
 ok(r.rc == 0 and not r.err, "/dev/null may take both", r)
 
+# ---- a recording to standard output ----
+os.symlink("/proc/self/fd/1", at("stdout"))  # as /dev/stdout is, which root would lose
+for what, *args in (("record", "record"), ("record --force", "record", "--force"),
+                    ("record --last", "record", "--last", "1s", "--force"),
+                    ("run -r", "run", "--force", "-r")):
+    for to in "file", "pipe":
+        with open(at("redirected"), "w+", encoding="utf-8") as f:
+            f.write("before")
+            f.flush()
+            r = subprocess.run([CULPRIT, *args, at("stdout"), "--no-trace", "-q", "-d", "50ms"],
+                               stdout=f if to == "file" else subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, timeout=HANG_S)
+        with open(at("redirected"), encoding="utf-8") as f:
+            ok(r.returncode == 1 and not r.stdout and f.read() == "before"
+               and os.path.islink(at("stdout"))
+               and re.fullmatch(r"culprit: \S*/stdout is standard output or .*record to a file of "
+                                r"its own\n", r.stderr), f"{what}: standard output, a {to}", r)
+
 # ---- nothing is left ----
 refused("a part behind the end is refused", "report", at("irq.rec"), "--from", "20s",
         says="irq.rec: it ends after 1.00 s, and")
