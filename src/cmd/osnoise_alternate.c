@@ -188,6 +188,17 @@ static int our_turn(struct measure *m, const struct host *host, struct table_of 
 	return code == EXIT_ERROR ? -1 : 0;
 }
 
+/* Waits for --begin once, before the first turn: the others follow it. */
+static int await_begin(struct measure *m)
+{
+	measure_catch_signals();
+	if (measure_await_begin(m))
+		return measure_stop ? complain("ended before the first turn: nothing was measured")
+				    : -1;
+	m->begin = (struct measure_begin){0};
+	return 0;
+}
+
 int osnoise_alternate(struct measure *m, bool json, FILE *out)
 {
 	struct host *host = calloc(1, sizeof(*host));
@@ -200,10 +211,9 @@ int osnoise_alternate(struct measure *m, bool json, FILE *out)
 	}
 	m->no_audit = true;
 	host_read(host);
-	measure_catch_signals();
 	if (!m->threshold_ns)
 		m->threshold_ns = NSEC_PER_USEC; /* as osnoise, unless tracing_thresh is set */
-	if (!measure_check(m, host)) {
+	if (!measure_check(m, host) && !await_begin(m)) {
 		err = 0;
 		for (unsigned round = 1; round <= ROUNDS && !err && !measure_stop; round++) {
 			err = kernel_turn(m, &t, round);

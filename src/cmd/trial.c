@@ -226,7 +226,7 @@ static void hear_goal(void *ctx, uint32_t index, const struct account *a)
 	triggers_hear(l->goal, l->view, index, a, &hit);
 }
 
-int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns, struct triggers *goal)
+int trial_look(struct view *v, struct measure *m, uint64_t duration_ns, struct triggers *goal)
 {
 	struct measure mine = *m;
 	struct collect_options co;
@@ -246,6 +246,7 @@ int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns, st
 	mine.duration_ns = duration_ns;
 	co = measure_collect(&mine);
 	code = live_run(&live);
+	m->begin = (struct measure_begin){0};
 	if (goal)
 		triggers_free(goal);
 	return code;

@@ -23,8 +23,8 @@ int trial_run(struct trial *r, bool keep);
 void trial_free(struct trial *r); /* NULL: nothing */
 
 /* Measures for so long without changing anything, into v, whose host has been read; goal: triggers
- * that hear it, NULL: none. Returns the exit code. */
-int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns,
-	       struct triggers *goal);
+ * that hear it, NULL: none. Its window opens when --begin says; the next ones then follow, as m
+ * says no more of that. Returns the exit code. */
+int trial_look(struct view *v, struct measure *m, uint64_t duration_ns, struct triggers *goal);
 
 #endif

@@ -85,6 +85,12 @@ try:
             is_((r.rc, r.out), (0, "put back: 1 setting\n" + CHILDREN), "--undo takes it back")
         is_(os.sched_getaffinity(noise.pid), {cpu}, "and it is back again")
 
+        # The windows behind the first follow it; a minute is enough until all is ready for this.
+        r = culprit("tune", f"K34:{noise.pid}", "-d", "2s", "--look", "300ms", "-q", "--begin",
+                    f"@{int(time.time()) + 60}", *AT)
+        ok(r.rc == 0 and "--begin" not in r.err, "--begin is of the first window", r)
+        culprit("tune", "--undo", *KEPT)
+
     # ---- tune: tries it, keeps it, and says so ----
     profile = os.path.join(place, "profile")
     for d in ("2s", "6s"):  # the second once the first has told nothing from chance

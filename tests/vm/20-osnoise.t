@@ -33,7 +33,9 @@ done
 echo CALM >/dev/console
 kill -INT $compare; wait $compare
 knobs >/tmp/out/after
-culprit osnoise -c 1 -d 1s -f json --alternate -o /tmp/out/periods
+begin="@$(($(date +%s) + 5))"
+culprit osnoise -c 1 -d 1s -f json --alternate --begin "$begin" -o /tmp/out/periods \\
+	2>/tmp/out/turns; echo $? >>/tmp/out/turns
 knobs >/tmp/out/alternated
 
 rm -f /tmp/ready
@@ -117,6 +119,7 @@ ok(min(hw.values()) > 50, "and osnoise's own workload finds such gaps, too", hw)
 
 is_(text["after"], text["before"], "what was switched on is put back")
 is_(text["alternated"], text["before"], "after the alternation, too")
+is_(text["turns"], "0\n", "which waits for --begin before its first turn alone")
 ok("NO_OSNOISE_WORKLOAD" in text["during"] and "culprit-osnoise" in text["during"],
    "it was switched on", text["during"])
 ok(text["second"].startswith("culprit: another culprit") and text["second"].endswith("\n1\n"),
