@@ -63,12 +63,6 @@ const struct finding *finding_of(const struct view *v, unsigned cpu, const struc
 	return best;
 }
 
-const char *fix_elsewhere(enum fix_kind kind)
-{
-	return kind == FIX_WORDS ? "culprit audit --script says how"
-				 : "culprit audit --script prints the commands";
-}
-
 /* Takes a finding's fix as advice: "boot with ..." for parameters. When many are listed, takes the
  * fix for this one. */
 static int take_fix(const struct finding *f, unsigned cpu, struct source *s)
@@ -79,7 +73,7 @@ static int take_fix(const struct finding *f, unsigned cpu, struct source *s)
 	char *advice;
 
 	if (strlen(fix) + strlen(old) > FIX_MAX)
-		advice = strdup(fix_elsewhere(f->fix_kind));
+		advice = strdup(finding_elsewhere(f));
 	else if (asprintf(&advice, "%s%s%s%s", f->fix_kind == FIX_BOOT ? "boot with " : "", fix,
 			  *old ? " in place of " : "", old) < 0)
 		advice = NULL;

@@ -19,9 +19,6 @@ int conclude(struct view *v);
  * conclude(). For a view that grows, of which few sources are shown. 0 or -ENOMEM. */
 int conclude_source(struct view *v, uint32_t lane, struct source *s);
 
-/* Words in place of a fix that is too long. */
-const char *fix_elsewhere(enum fix_kind kind);
-
 /* The finding, with a fix, that is the reason for this source on this CPU (UINT_MAX: on no CPU in
  * particular); NULL: none. */
 const struct finding *finding_of(const struct view *v, unsigned cpu, const struct source *s);

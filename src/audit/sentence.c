@@ -48,7 +48,7 @@ static void add_action(struct sentence *out, const char *joint, const struct fin
 		text && strlen(text) + (f && f->replaced ? strlen(f->replaced) : 0) > FIX_MAX;
 
 	if (too_long && f && f->fix)
-		sentence_add(out, "%s%s", joint, fix_elsewhere(f->fix_kind));
+		sentence_add(out, "%s%s", joint, finding_elsewhere(f));
 	else if ((!text || too_long) && (s->cause || source_is_idle(s)))
 		sentence_add(out, "%sculprit explain %s", joint, s->cause ? s->cause : "swapper");
 	else if (!text)

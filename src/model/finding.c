@@ -119,6 +119,12 @@ const char *finding_fix(const struct finding *f, char *buf, size_t len)
 	return buf;
 }
 
+const char *finding_elsewhere(const struct finding *f)
+{
+	return f->fix_kind == FIX_WORDS ? FINDING_SCRIPT " says how"
+					: FINDING_SCRIPT " prints the commands";
+}
+
 const char *finding_level_name(enum finding_level level)
 {
 	static const char *const names[] = {"OK", "INFO", "WARN", "FAIL"};

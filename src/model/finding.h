@@ -94,6 +94,10 @@ char *finding_title(const struct finding *f, char *buf, size_t len);
 #define FINDING_FIX 4096
 const char *finding_fix(const struct finding *f, char *buf, size_t len);
 
+/* A sentence in place of a fix that is too long. It begins with FINDING_SCRIPT, a command. */
+#define FINDING_SCRIPT "culprit audit --script"
+const char *finding_elsewhere(const struct finding *f);
+
 const char *finding_level_name(enum finding_level level); /* "FAIL" */
 uint32_t findings_count(const struct findings *f, enum finding_level level);
 

@@ -53,8 +53,8 @@ static void write_finding(const struct html *h, const struct finding *x)
 	write_list(h, x);
 	fputs("</td><td class=\"do\">", out);
 	if (strlen(x->fix) > FIX_SHOWN) {
-		fprintf(out, "<code>culprit audit --script</code> %s",
-			x->fix_kind == FIX_WORDS ? "says how" : "prints the commands");
+		fprintf(out, "<code>" FINDING_SCRIPT "</code>%s",
+			finding_elsewhere(x) + strlen(FINDING_SCRIPT));
 	} else if (x->fix_kind == FIX_WORDS) {
 		html_name(out, x->fix);
 	} else {

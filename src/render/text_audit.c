@@ -135,10 +135,7 @@ static void write_finding(const struct page *p, const struct finding *x)
 	else if (fix && strlen(fix) <= FIX_SHOWN)
 		write_words(p, starts[x->fix_kind], fix, NULL);
 	else if (fix)
-		write_words(p, LEAD,
-			    x->fix_kind == FIX_WORDS ? "culprit audit --script says how"
-						     : "culprit audit --script prints the commands",
-			    NULL);
+		write_words(p, LEAD, finding_elsewhere(x), NULL);
 }
 
 void text_audit(const struct page *p)
