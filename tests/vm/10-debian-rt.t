@@ -240,8 +240,14 @@ if exact:
 else:
     not_judged("and one of them is no longer than the stop", "the host let the guest wait longer")
 
-is_(files["migration"].split(), [b"1"] + [b"0", b"1"] * 4,
-    "selftest puts kernel.timer_migration back: its noise is killed, in each window, or itself")
+name = "selftest puts kernel.timer_migration back: its noise is killed, in each window, or itself"
+seen, want = files["migration"].split(), [b"1"] + [b"0", b"1"] * 4
+# A shell that had no time for as long as a window lasts finds 1 again, and never 0 for 1.
+if seen != want and len(seen) == len(want) and all(
+        due in (b"0", now) for due, now in zip(want, seen)):
+    not_judged(name, "the host let the test miss one of selftest's windows")
+else:
+    is_(seen, want, name)
 
 # vm/30-counted has the score of them; here all that is asked is what holds however late they come:
 # a thread that is to be interrupted may have spun and gone before the interrupt was sent.
