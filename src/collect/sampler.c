@@ -228,12 +228,13 @@ static void confine(struct sampler_shm *l, const struct workload *workload)
 static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
 {
 	struct sampler_shm *l = s->shm;
-	uint64_t threshold, given;
+	uint64_t threshold, given, back = spin_way_back(s);
 	int err;
 
 	threshold = threshold_auto(l->loop, l->ns_per_tick, o->guest);
 	if (o->learn_edges) {
-		learn_limits(l, threshold_short(l->loop, l->ns_per_tick, threshold), threshold);
+		learn_limits(l, threshold_short(l->loop, l->ns_per_tick, back, threshold),
+			     threshold);
 		err = learn_edges(s);
 		if (err)
 			give_up(l, -err, "setting up a timer");
@@ -248,7 +249,7 @@ static void learn_all(struct spin *s, struct work *w, const struct sampler_optio
 		threshold = work_first_limit(w);
 	}
 	threshold = given ? given : threshold;
-	learn_limits(l, threshold_short(l->loop, l->ns_per_tick, threshold), threshold);
+	learn_limits(l, threshold_short(l->loop, l->ns_per_tick, back, threshold), threshold);
 }
 
 static void run_workload(struct work *w)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ANCHOR_TRIES  64
+#define WAYS_BACK     64
 #define BUSY_TURNS    8          /* in a row that took longer than accepted: the CPU is slower */
 #define LOOPS_AT_ONCE (1U << 30) /* loops until the 32-bit counters are stored */
 #define CLASS(n)      (1U << (LOOP_CLASS_FIRST + (n)))
@@ -224,6 +225,25 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 	s->before = now;
 	s->before_cursors = fresh;
 	return true;
+}
+
+uint64_t spin_way_back(struct spin *s)
+{
+	struct sampler_shm *l = s->shm;
+	uint64_t least = UINT64_MAX, short_busy_min = l->short_busy_min, ticks;
+
+	l->threshold = l->short_from = UINT64_MAX / 8; /* nothing is noted */
+	atomic_store(&l->limit, l->short_from);
+	for (int i = 0; i < WAYS_BACK; i++) {
+		s->before = read_counter(s->counter);
+		if (!away(s, s->before, *s->cursors))
+			break;
+		ticks = read_counter(s->counter) - s->before;
+		if (ticks < least)
+			least = ticks;
+	}
+	l->short_busy_min = short_busy_min;
+	return least < l->short_from ? least : 0;
 }
 
 typedef int32_t v4 __attribute__((vector_size(16)));

@@ -49,6 +49,10 @@ void publish_window(struct spin *s, uint64_t before, uint64_t after, cursors_t c
 void window_opens(struct spin *s);
 void window_closes(struct spin *s);
 
+/* Shortest time from noting a gap until the loop reads the counter, ticks; 0 when stopped. Before
+ * the limits are set. */
+uint64_t spin_way_back(struct spin *s);
+
 /* Spins until s->deadline, shm->stop, or until another process lowers the limit. */
 void spin_window(struct spin *s);
 

@@ -6,6 +6,7 @@
 #define SHORT_NS    100
 #define LOOPS       8 /* usual loops in a threshold */
 #define SHORT_LOOPS 4 /* usual loops in the shortest gap */
+#define WAYS_BACK   2 /* ways back to the loop in the shortest gap */
 #define GRAIN       3 /* ticks: a loop may seem one or two longer than it is */
 #define SHORT_RARE  100
 
@@ -52,12 +53,15 @@ uint64_t threshold_auto(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, boo
 	return ticks > GRAIN ? ticks : GRAIN + 1;
 }
 
-uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, uint64_t threshold)
+uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, uint64_t way_back,
+			 uint64_t threshold)
 {
 	double own = SHORT_LOOPS * usual_ticks(loop) * ns_per_tick;
-	uint64_t from = threshold_ticks(own > SHORT_NS ? rounded(own) : SHORT_NS, ns_per_tick),
-		 all = 0, longer;
+	uint64_t from, all = 0, longer;
 
+	if (own < WAYS_BACK * way_back * ns_per_tick)
+		own = WAYS_BACK * way_back * ns_per_tick;
+	from = threshold_ticks(own > SHORT_NS ? rounded(own) : SHORT_NS, ns_per_tick);
 	if (from < GRAIN)
 		from = GRAIN;
 	for (uint64_t i = 0; i < LOOP_SLOTS; i++)

@@ -24,8 +24,11 @@
 uint64_t threshold_auto(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, bool guest);
 
 /* Begin of short gaps below this threshold, ticks: 100 ns or four usual loops, and so long that at
- * most one loop in a hundred is a gap. The threshold itself when none fit below it. */
-uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, uint64_t threshold);
+ * most one loop in a hundred is a gap; and twice as long as the way back from noting one
+ * (way_back), which would be the next one otherwise, and so on. The threshold itself when none fit
+ * below it. */
+uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, uint64_t way_back,
+			 uint64_t threshold);
 
 /* At least one. */
 uint64_t threshold_ticks(double ns, double ns_per_tick);

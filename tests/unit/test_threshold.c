@@ -68,10 +68,10 @@ static void same_on_one_machine(void **state)
 		high = often > high ? often : high;
 		assert_int_equal(ns(bare, per_tick), 200);
 		assert_int_equal(ns(guest, per_tick), 500);
-		assert_int_equal(ns(threshold_short(loop, per_tick, bare), per_tick), 100);
-		assert_int_equal(ns(threshold_short(loop, per_tick, guest), per_tick), 100);
+		assert_int_equal(ns(threshold_short(loop, per_tick, 0, bare), per_tick), 100);
+		assert_int_equal(ns(threshold_short(loop, per_tick, 0, guest), per_tick), 100);
 		assert_int_equal(
-			ns(threshold_short(loop, per_tick, threshold_ticks(50000, per_tick)),
+			ns(threshold_short(loop, per_tick, 0, threshold_ticks(50000, per_tick)),
 			   per_tick),
 			100);
 	}
@@ -101,7 +101,7 @@ static void slow_loop(void **state)
 		make(length * 5, 500);
 		t = threshold_auto(loop, 1, true);
 		assert_in_range(t, 8 * length, 8 * length + 100);
-		assert_in_range(threshold_short(loop, 1, t), 4 * length, 4 * length + 100);
+		assert_in_range(threshold_short(loop, 1, 0, t), 4 * length, 4 * length + 100);
 		assert_true(!last || (t >= last && t <= last * 1.2));
 		last = t;
 	}
@@ -119,7 +119,7 @@ static void coarse_counter(void **state)
 		make(1, 100000);
 		make(2, 3000);
 		assert_in_range(ns(threshold_auto(loop, per_tick, false), per_tick), 200, 360);
-		assert_in_range(threshold_short(loop, per_tick, 12), 3,
+		assert_in_range(threshold_short(loop, per_tick, 0, 12), 3,
 				4); /* a threshold that the grain cannot make */
 	}
 }
@@ -133,12 +133,16 @@ static void edges(void **state)
 	assert_true(threshold_auto(loop, 1, false) > 8 * (LOOP_SLOTS - 1));
 	memset(loop, 0, sizeof(loop));
 	make(10, 100000);
-	assert_int_equal(threshold_short(loop, 1, 100), 100); /* none fit below */
-	assert_int_equal(threshold_short(loop, 1, 50), 50);
-	assert_int_equal(threshold_short(loop, 1, 101), 100);
+	assert_int_equal(threshold_short(loop, 1, 0, 100), 100); /* none fit below */
+	assert_int_equal(threshold_short(loop, 1, 0, 50), 50);
+	assert_int_equal(threshold_short(loop, 1, 0, 101), 100);
+	/* twice the way back from the gap before, as far as that is more than four loops */
+	assert_int_equal(threshold_short(loop, 1, 50, 500), 100);
+	assert_in_range(threshold_short(loop, 1, 90, 500), 180, 190);
+	assert_int_equal(threshold_short(loop, 1, 90, 150), 150);
 	make(150, 2000); /* two in a hundred: a part of the loop, whatever it is */
-	assert_int_equal(threshold_short(loop, 1, 500), 200);
-	assert_int_equal(threshold_short(loop, 1, 150), 150);
+	assert_int_equal(threshold_short(loop, 1, 0, 500), 200);
+	assert_int_equal(threshold_short(loop, 1, 0, 150), 150);
 	assert_int_equal(threshold_ticks(0.1, 1), 1);
 	assert_int_equal(threshold_ticks(500, 1e9 / 24e6), 12);
 }
