@@ -327,8 +327,7 @@ static void __attribute__((noreturn)) sampler_main(const struct sampler_options 
 		give_up(l, -err, "moving to the CPU");
 	learn_all(&s, &w, o);
 	l->lost = l->lost_ticks = l->lost_told = l->backwards = l->busy_ticks = l->away_ticks = 0;
-	l->short_count = l->short_ticks = 0;
-	l->loop_count = 0;
+	l->short_count = l->short_ticks = l->loop_count = 0;
 	l->loop_min = UINT64_MAX;
 	l->moved = false;
 	memset(l->loop_above, 0, sizeof(l->loop_above));
