@@ -228,10 +228,10 @@ static void confine(struct sampler_shm *l, const struct workload *workload)
 static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
 {
 	struct sampler_shm *l = s->shm;
-	uint64_t threshold, given, back = spin_way_back(s);
+	uint64_t threshold = threshold_auto(l->loop, l->ns_per_tick, o->guest), given,
+		 back = spin_way_back(s);
 	int err;
 
-	threshold = threshold_auto(l->loop, l->ns_per_tick, o->guest);
 	if (o->learn_edges) {
 		learn_limits(l, threshold_short(l->loop, l->ns_per_tick, back, threshold),
 			     threshold);
@@ -248,7 +248,8 @@ static void learn_all(struct spin *s, struct work *w, const struct sampler_optio
 			give_up(l, l->error, strdupa(l->what));
 		threshold = work_first_limit(w);
 	}
-	threshold = given ? given : threshold;
+	if (given)
+		threshold = w->workload ? given : threshold_given(l->loop, back, given);
 	learn_limits(l, threshold_short(l->loop, l->ns_per_tick, back, threshold), threshold);
 }
 
@@ -385,8 +386,7 @@ static void close_others(struct workload_props *props)
 
 pid_t sampler_start(struct sampler_options *options, uint32_t n)
 {
-	pid_t parent = getpid();
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid < 0)
 		return -errno;

@@ -119,8 +119,27 @@ static const struct sampler_shm *learned_by(const struct collect *c, uint32_t i)
 	return c->target[i].shm;
 }
 
+/* Says that a threshold is below what any sampler can tell from its own work, and what holds in its
+ * place. */
+static void tell_raised(const struct collect *c, uint64_t given_ns)
+{
+	char given[32], least[32];
+
+	for (uint32_t i = 0; given_ns && !c->workload && i < c->ntargets; i++) {
+		const struct sampler_shm *l = learned_by(c, i);
+
+		if (l->threshold <= threshold_ticks(given_ns, l->ns_per_tick))
+			continue;
+		say("-t %s: too short, the sampler's own loop would be hiccups: on CPU %u they "
+		    "begin at %s",
+		    format_ns(given_ns, given, sizeof(given)), c->view->cpu[i].number,
+		    format_ns(c->view->cpu[i].threshold_ns, least, sizeof(least)));
+		return;
+	}
+}
+
 /* Takes what the samplers have learned. */
-static int learn(struct collect *c)
+static int learn(struct collect *c, uint64_t given_ns)
 {
 	if (samplers_await(c, SAMPLER_LEARNED, LEARN_MAX_NS))
 		return -1;
@@ -138,6 +157,7 @@ static int learn(struct collect *c)
 			(struct short_gaps){.known = !c->workload && l->short_from < l->threshold,
 					    .from_ns = l->short_from * t->ns_per_tick + 0.5};
 	}
+	tell_raised(c, given_ns);
 	return 0;
 }
 
@@ -311,7 +331,7 @@ static int start_all(struct collect *c, const struct collect_options *o)
 		return -1;
 	settled = c->probes ? now_ns() + SETTLE_NS : 0;
 	samplers_tell(c, SAMPLER_LEARN);
-	if (read_names(c, o) || learn(c) || open_session(c))
+	if (read_names(c, o) || learn(c, o->threshold_ns) || open_session(c))
 		return -1;
 	if (now_ns() < settled)
 		nap(settled - now_ns());

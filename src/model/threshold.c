@@ -6,6 +6,7 @@
 #define SHORT_NS    100
 #define LOOPS       8 /* usual loops in a threshold */
 #define SHORT_LOOPS 4 /* usual loops in the shortest gap */
+#define LEAST_LOOPS 3 /* usual loops in a threshold that is given */
 #define WAYS_BACK   2 /* ways back to the loop in the shortest gap */
 #define GRAIN       3 /* ticks: a loop may seem one or two longer than it is */
 #define SHORT_RARE  100
@@ -74,4 +75,14 @@ uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, ui
 			return from;
 	}
 	return from < threshold ? from : threshold;
+}
+
+uint64_t threshold_given(const uint64_t loop[LOOP_SLOTS], uint64_t way_back, uint64_t ticks)
+{
+	uint64_t own = LEAST_LOOPS * usual_ticks(loop) + 0.5, back = way_back + way_back / 4 + 1,
+		 least = own > GRAIN ? own : GRAIN;
+
+	if (least < back)
+		least = back;
+	return ticks > least ? ticks : least;
 }

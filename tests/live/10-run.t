@@ -22,6 +22,8 @@ with tempfile.TemporaryDirectory() as where:
     short = culprit("run", "-c", str(cpu), "-d", "300ms", "--no-audit", "-r", file, "--force", "-q",
                     "-f", "json")
     unknown = culprit("audit", file)
+    least = culprit("run", "-c", str(cpu), "-d", "100ms", "-t", "1ns", "--no-audit", "--no-trace",
+                    "-q", "-f", "json")
 
 is_(report["schema"], "culprit.report/2", "the schema names itself")
 is_(report["host"]["kernel"], os.uname().release, "the kernel is this one")
@@ -47,6 +49,11 @@ ok(c["loop"]["count"] > (c["observed_ns"] - c["hiccups"]["total_ns"]) / 1000 - 1
 ok(0 < c["threshold_ns"] <= c["hiccups"]["min_ns"] + 1, "no hiccup is below the threshold",
    c["threshold_ns"],
    c["hiccups"])
+counts = cpu_of(json.loads(least.out), cpu)
+ok(least.rc == 0 and counts["threshold_ns"] > counts["loop"]["min_ns"]
+   and least.err == "culprit: -t 1 ns: too short, the sampler's own loop would be hiccups: on CPU "
+   f"{cpu} they begin at {counts['threshold_ns']} ns\n",
+   "a threshold within the sampler's own loop is made longer, and that is said", least)
 h = c["hiccups"]
 order = [h[k] for k in ("min_ns", "p20_ns", "p50_ns", "p80_ns", "p90_ns", "p99_ns", "p999_ns",
                         "max_ns")]
