@@ -145,6 +145,32 @@ is_(work_done(WORKING, ("a_work", 60), ("flush", 60)), ["net time", "only in the
 is_(work_done(WORKING, ("flush", 30), (None, 90)), ["net time", "only in the trace"],
     "one that did not, does")
 
+# A worker is woken, works on another CPU, is preempted there right after its work and goes on here;
+# is preempted again before it tells of its next work, which it does elsewhere.
+MOVED = [
+    switch(0, SAMPLER, OTHER), event(5 * US, "sched_waking", WORKER, pid=OTHER),
+    switch(30 * US, OTHER, WORKER), switch(60 * US, WORKER, SAMPLER, state=PREEMPTED)]
+
+
+def moved(function, *then):
+    """What is wrong when the worker is said to have run this here."""
+    h = {"start_ns": 0, "duration_ns": 60 * US, "outside_ns": 0, "records_lost": 0,
+         "pieces": [piece("thread", OTHER, "other", None, 30),
+                    piece("thread", WORKER, "kworker/1:2", function, 30)]}
+    requests = [event(at * US, f"workqueue_execute_{what}", work, address, pid=WORKER)
+                for at, what, work, address in then]
+    return sorted(Judge(read(MOVED, requests), 1).judge([h]).wrong)
+
+
+BEFORE = (10, "start", 0xa, 4), (20, "end", 0xa, 4)
+BEHIND = (70, "start", 0xb, 3), (80, "end", 0xb, 3)
+is_([moved(of, *BEFORE) for of in ("a_work", None, "flush")], [[], [], ["function"]],
+    "a worker that came from another CPU may be on its way out")
+is_([moved(of, *BEHIND) for of in ("flush", None, "a_work")], [[], [], ["function"]],
+    "one that was preempted may have its next work")
+is_([moved("a_work", (2, "start", 0xa, 4), (3, "end", 0xa, 4)), moved("flush")],
+    [["function"], ["function"]], "one that was woken since is not, nor has one that tells of none")
+
 v = verdict()
 is_((v.count["pieces"], v.count["askers"], dict(v.wrong)), (6, 3, {}),
     "the true account is right in all")

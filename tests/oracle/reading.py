@@ -148,6 +148,12 @@ class Requests:
             return place[0][2], None
         return None
 
+    def work_after(self, tid, at):
+        """What a thread does next after this time; None: it is not known to begin anything."""
+        place = self.at_work.get(tid, ())
+        i = bisect.bisect_left(place, (at,))
+        return place[i][2] if i < len(place) and place[i][1] else None
+
     @staticmethod
     def between(place, after, before):
         """The requests of a place after one time and before another."""
@@ -286,12 +292,14 @@ class Reading:
         if self.current is not None and self.current != before:
             self._doubt(stay.start if stay else self.doubt, at)
             stay = None
-        if stay:
-            stay.part.name = text(v[0])
-            self._close(at, stay)
         # Woken on another CPU after it was taken off the queue, but before this event: that one
         # counts.
         slept = bool(v[2] and not v[2] & PREEMPTED)
+        if stay:
+            stay.part.name = text(v[0])
+            if not slept:
+                self._may_begin(stay, before, at)
+            self._close(at, stay)
         self.left[before] = at - LEAVING_NS if slept else at, at, slept
         if self.by_name and text(v[3]) == SAMPLER:
             self.samplers.add(after)
@@ -323,7 +331,15 @@ class Reading:
             stay.marked = True
             return
         off, left, slept = self.left.get(tid, NEVER_LEFT)
-        if (done < left and not slept) or (done > off and not woken):
+        # what it did since it was woken it did on another CPU
+        if (done < left and not slept) or (done > off and (not woken or done > woken[-1].at)):
+            stay.part.either = self.symbols.at(function)
+
+    def _may_begin(self, stay, tid, at):
+        """A worker has its next work item some way before the event that tells, and may be
+        preempted there time and again."""
+        function = self.requests.work_after(tid, at)
+        if function and not (stay.marked or stay.part.function or stay.part.either):
             stay.part.either = self.symbols.at(function)
 
     def _doubt(self, start, end):
