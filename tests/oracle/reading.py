@@ -331,7 +331,7 @@ class Reading:
             stay.marked = True
             return
         off, left, slept = self.left.get(tid, NEVER_LEFT)
-        # what it did since it was woken it did on another CPU
+        # work that it did since it was woken it did on another CPU
         if (done < left and not slept) or (done > off and (not woken or done > woken[-1].at)):
             stay.part.either = self.symbols.at(function)
 
