@@ -6,7 +6,8 @@
 
 #define NEW_COUNTER_NS ((int64_t)NSEC_PER_MSEC) /* more than two clocks drift apart */
 #define RATE_ERROR     1e-7
-#define SLEW           8                   /* less than one ns in so many: the limit is a tenth */
+#define SLEW           8 /* less than one ns in so many: the limit is a tenth */
+#define RECENT_NS      (100 * (int64_t)NSEC_PER_MSEC)
 #define WIDTH_UNKNOWN  (UINT64_C(1) << 40) /* ticks: wider than any two readings */
 
 void split_cursors(cursors_t cursors, uint32_t *level)
@@ -83,7 +84,8 @@ static void take_anchor(struct target *t, const struct shm_hiccup *l)
 /* Rate of both clocks between the newest anchor and this hiccup's, where they prove that the known
  * one does not hold: the clock is being slewed by more than that is ever wrong by, or was and is no
  * more. Records have the times of that clock. 0: the known one may hold, and is more exact; or what
- * happened is no slewing, which adjtimex(2) limits. */
+ * happened is no slewing, which adjtimex(2) limits; or the anchor is so old, and the gap so short
+ * beside that, that the slewing may have ended, or begun, before it. */
 static double slewed_rate(const struct target *t, const struct shm_hiccup *l)
 {
 	double ticks = (int64_t)(l->anchor_tick - t->anchor_tick),
@@ -92,6 +94,8 @@ static double slewed_rate(const struct target *t, const struct shm_hiccup *l)
 
 	if (!t->anchor_ns || ticks <= 0 || ns <= 0 || (off <= error && off >= -error) ||
 	    off > ns / SLEW || off < -ns / SLEW)
+		return 0;
+	if (ns > RECENT_NS && l->after - l->before < ticks / 2)
 		return 0;
 	return ns / ticks;
 }

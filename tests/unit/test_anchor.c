@@ -495,6 +495,35 @@ static void test_slewed_ticking(void **state)
 	}
 }
 
+/* A slewing that ended, or began, in the midst of a second without a hiccup says nothing of the gap
+ * at its end; of one as long as that second it does. */
+static void test_slewed_before(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct sampler_shm *shm = calloc(1, sizeof(*shm));
+		struct target t = {.shm = shm, .ns_per_tick = 1.0 / A_NS};
+		uint64_t at = 10 * NSEC_PER_SEC;
+		uint64_t ns = i / 2 ? 999 * NSEC_PER_MSEC : NSEC_PER_MSEC;
+		int64_t by = (i % 2 ? -1 : 1) * (int64_t)(NSEC_PER_SEC / 24); /* half of 1/12 */
+		struct shm_hiccup l;
+		struct hiccup h;
+
+		assert_non_null(shm);
+		shm->anchor_min = 40;
+		for (int k = 0; k < 50; k++, at += NSEC_PER_SEC)
+			expect(&t, gap(at, 0, 0), at, NSEC_PER_MSEC);
+		l = gap(at, 0, 0);
+		l.before = l.after - ns * A_NS;
+		l.anchor_ns += slewed_by = by;
+		convert(&t, &l, &h);
+		ns += i / 2 ? by * 999 / 1000 : 0;
+		assert_in_range(h.end_ns - h.start_ns, ns - 1000, ns + 1000);
+		slewed_by = 0;
+		free(shm);
+	}
+}
+
 /* The last good anchor is old, and the clock was corrected by a millionth since: one that is not
  * as good is nearer. Where it is not old that one could be worse. */
 static void test_old_anchor(void **state)
@@ -530,7 +559,7 @@ int main(void)
 		cmocka_unit_test(test_no_room),        cmocka_unit_test(test_adjacent),
 		cmocka_unit_test(test_suspended),      cmocka_unit_test(test_not_suspended),
 		cmocka_unit_test(test_slewed),         cmocka_unit_test(test_slewed_ticking),
-		cmocka_unit_test(test_old_anchor)};
+		cmocka_unit_test(test_slewed_before),  cmocka_unit_test(test_old_anchor)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
