@@ -119,6 +119,7 @@ static bool too_short(const struct recording *r, struct recorded_lane *l, const 
 		return false;
 	l->below.count++;
 	l->below.total_ns += ns;
+	l->below_lost += e->hiccup->lost;
 	return true;
 }
 
@@ -182,6 +183,7 @@ static void note_offline(struct recording *r, struct recorded_lane *l, const str
 static void fill_event(struct recording *r, struct batch *b, struct event *e)
 {
 	struct recorded_lane *l = &r->lane[e->index];
+	struct hiccup hiccup;
 	const char *why;
 
 	if (e->type == EVENT_RECORD) {
@@ -206,8 +208,14 @@ static void fill_event(struct recording *r, struct batch *b, struct event *e)
 		reader_spot(l, e->spot);
 	if (l->index == UINT32_MAX || leaves(r, l, e) || too_short(r, l, e))
 		return;
-	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->left_ns)
-		l->left_ns = e->hiccup->end_ns;
+	if (e->type == EVENT_HICCUP) {
+		hiccup = *e->hiccup;
+		hiccup.lost += l->below_lost;
+		l->below_lost = 0;
+		e->hiccup = &hiccup;
+		if (hiccup.end_ns > l->left_ns)
+			l->left_ns = hiccup.end_ns;
+	}
 	e->index = l->index;
 	if (l->steal_waits)
 		fill_steal(b, l);

@@ -28,6 +28,8 @@ struct recorded_lane {
 	 * yet, or one that it has; and whether a gap waits for the clock to rise. */
 	uint64_t steal_ns;
 	bool steal_waits, steal_known, gap_waits;
+	/* Hiccups that were lost before some below part.threshold_ns: those of the next one. */
+	uint64_t below_lost;
 	/* with part.threshold_ns, if larger: the recorded threshold */
 	uint64_t measured_from_ns;
 	struct short_gaps below; /* hiccups between the two thresholds */

@@ -662,6 +662,33 @@ static void test_threshold(void **state)
 	scene_free(&scene);
 }
 
+/* The first hiccup that is long enough tells of those that were lost before shorter ones. */
+static void test_threshold_lost(void **state)
+{
+	static const unsigned cpus[] = {3};
+	static const uint64_t ends_ns[] = {40000, 300000, 1000, 40000};
+	struct recording *r;
+
+	(void)state;
+	scene_init(&scene, "web-07", cpus, 1);
+	scene_begin(&scene, path);
+	for (int i = 0; i < 4; i++) {
+		scene_gap(&scene, 0, (i + 1) * 1000000);
+		scene_put(&scene, vector(VECTOR_LOCAL_TIMER, 100, ends_ns[i]));
+		if (i != 1) /* the second is lost */
+			scene_end(&scene, ends_ns[i] + 100);
+		scene.lost = i == 1;
+	}
+	assert_int_equal(scene_finish(&scene), 0);
+	assert_int_equal(scene.view.cpu[0].counts.mismatches, 0);
+	r = read_part(&(struct part){.from_ns = 10, .threshold_ns = 10000});
+	assert_non_null(r);
+	assert_int_equal(hiccups_read(), 2);
+	assert_int_equal(view.cpu[0].counts.mismatches, 0);
+	forget(r);
+	scene_free(&scene);
+}
+
 static void test_times(void **state)
 {
 	static const uint64_t span[][2] = {{0, 300000000}, {300000000, 700000000}, {700000000, 0}};
@@ -1040,13 +1067,21 @@ static int remove_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),        cmocka_unit_test(test_next),
-		cmocka_unit_test(test_cpus),        cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_versions),    cmocka_unit_test(test_owner),
-		cmocka_unit_test(test_truncated),   cmocka_unit_test(test_times),
-		cmocka_unit_test(test_flipped),     cmocka_unit_test(test_rubbish),
-		cmocka_unit_test(test_threads),     cmocka_unit_test(test_long_lines),
-		cmocka_unit_test(test_threads_end), cmocka_unit_test(test_next_then_threads),
+		cmocka_unit_test(test_same),
+		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_threshold_lost),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_owner),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_rubbish),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_long_lines),
+		cmocka_unit_test(test_threads_end),
+		cmocka_unit_test(test_next_then_threads),
 		cmocka_unit_test(test_late),
 	};
 

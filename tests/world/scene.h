@@ -52,6 +52,7 @@ struct scene {
 	const char *calls[SCENE_WORDS]; /* by that number */
 	uint32_t functions, stacks;
 	struct recorder_stats stats;
+	uint64_t lost; /* hiccups that were lost before the next one that ends */
 };
 
 /* ---- names ---- */
@@ -212,8 +213,10 @@ static inline void scene_put(struct scene *s, struct record r)
 
 static inline void scene_end(struct scene *s, uint64_t duration_ns)
 {
-	struct hiccup h = {.start_ns = s->start_ns, .end_ns = s->start_ns + duration_ns};
+	struct hiccup h = {
+		.start_ns = s->start_ns, .end_ns = s->start_ns + duration_ns, .lost = s->lost};
 
+	s->lost = 0;
 	memcpy(h.before, s->before, sizeof(h.before));
 	memcpy(h.after, s->cursor[s->index], sizeof(h.after));
 	session_feed(s->session,
