@@ -228,13 +228,12 @@ static void confine(struct sampler_shm *l, const struct workload *workload)
 static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
 {
 	struct sampler_shm *l = s->shm;
-	uint64_t threshold = threshold_auto(l->loop, l->ns_per_tick, o->guest), given,
+	uint64_t limit = threshold_auto(l->loop, l->ns_per_tick, o->guest), given,
 		 back = spin_way_back(s);
 	int err;
 
 	if (o->learn_edges) {
-		learn_limits(l, threshold_short(l->loop, l->ns_per_tick, back, threshold),
-			     threshold);
+		learn_limits(l, threshold_short(l->loop, l->ns_per_tick, back, limit), limit);
 		err = learn_edges(s);
 		if (err)
 			give_up(l, -err, "setting up a timer");
@@ -243,14 +242,14 @@ static void learn_all(struct spin *s, struct work *w, const struct sampler_optio
 	given = o->threshold_ns ? threshold_ticks(o->threshold_ns, l->ns_per_tick) : 0;
 	if (w->workload) {
 		l->error = 0;
-		work_learn(w, given, threshold, o->threshold_most_ns);
+		work_learn(w, given, limit, o->threshold_most_ns);
 		if (l->error)
 			give_up(l, l->error, strdupa(l->what));
-		threshold = work_first_limit(w);
+		limit = work_first_limit(w);
 	}
 	if (given)
-		threshold = w->workload ? given : threshold_given(l->loop, back, given);
-	learn_limits(l, threshold_short(l->loop, l->ns_per_tick, back, threshold), threshold);
+		limit = w->workload ? given : threshold_given(l->loop, l->ns_per_tick, back, given);
+	learn_limits(l, threshold_short(l->loop, l->ns_per_tick, back, limit), limit);
 }
 
 static void run_workload(struct work *w)

@@ -128,7 +128,7 @@ static void tell_raised(const struct collect *c, uint64_t given_ns)
 	for (uint32_t i = 0; given_ns && !c->workload && i < c->ntargets; i++) {
 		const struct sampler_shm *l = learned_by(c, i);
 
-		if (l->threshold <= threshold_ticks(given_ns, l->ns_per_tick))
+		if (!c->target[i].pid || l->threshold <= threshold_ticks(given_ns, l->ns_per_tick))
 			continue;
 		say("-t %s: too short, the sampler's own loop would be hiccups: on CPU %u they "
 		    "begin at %s",

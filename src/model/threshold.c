@@ -36,12 +36,12 @@ uint64_t threshold_ticks(double ns, double ns_per_tick)
 	return ticks < 1 ? 1 : (uint64_t)ticks;
 }
 
-/* Rounds up to the next number of two digits, for readers. */
-static double rounded(double ns)
+/* Rounds up to the next number of few digits (99: two), for readers. */
+static double rounded(double ns, int most)
 {
 	double step = 1;
 
-	while (ns / step > 99)
+	while (ns / step > most)
 		step *= 10;
 	return ((uint64_t)(ns / step) + 1) * step;
 }
@@ -49,7 +49,7 @@ static double rounded(double ns)
 uint64_t threshold_auto(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, bool guest)
 {
 	double least = guest ? GUEST_NS : BARE_NS, own = LOOPS * usual_ticks(loop) * ns_per_tick;
-	uint64_t ticks = threshold_ticks(own > least ? rounded(own) : least, ns_per_tick);
+	uint64_t ticks = threshold_ticks(own > least ? rounded(own, 99) : least, ns_per_tick);
 
 	return ticks > GRAIN ? ticks : GRAIN + 1;
 }
@@ -62,7 +62,7 @@ uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, ui
 
 	if (own < WAYS_BACK * way_back * ns_per_tick)
 		own = WAYS_BACK * way_back * ns_per_tick;
-	from = threshold_ticks(own > SHORT_NS ? rounded(own) : SHORT_NS, ns_per_tick);
+	from = threshold_ticks(own > SHORT_NS ? rounded(own, 99) : SHORT_NS, ns_per_tick);
 	if (from < GRAIN)
 		from = GRAIN;
 	for (uint64_t i = 0; i < LOOP_SLOTS; i++)
@@ -77,12 +77,15 @@ uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, ui
 	return from < threshold ? from : threshold;
 }
 
-uint64_t threshold_given(const uint64_t loop[LOOP_SLOTS], uint64_t way_back, uint64_t ticks)
+uint64_t threshold_given(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, uint64_t way_back,
+			 uint64_t ticks)
 {
-	uint64_t own = LEAST_LOOPS * usual_ticks(loop) + 0.5, back = way_back + way_back / 4 + 1,
-		 least = own > GRAIN ? own : GRAIN;
+	double own = LEAST_LOOPS * usual_ticks(loop), back = way_back * 1.25, most = own;
+	uint64_t least = GRAIN;
 
-	if (least < back)
-		least = back;
+	if (most < back)
+		most = back;
+	if (most > GRAIN)
+		least = threshold_ticks(rounded(most * ns_per_tick, 9), ns_per_tick);
 	return ticks > least ? ticks : least;
 }

@@ -31,9 +31,10 @@ uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, ui
 			 uint64_t threshold);
 
 /* The threshold where so many ticks are wanted: at least three usual loops, and a quarter more than
- * the way back from noting a gap. Below that the loop itself would be hiccups, or each one's end
- * the next one. */
-uint64_t threshold_given(const uint64_t loop[LOOP_SLOTS], uint64_t way_back, uint64_t ticks);
+ * the way back from noting a gap, in ns of one digit, so that runs have the same. Below that the
+ * loop itself would be hiccups, or each one's end the next one. */
+uint64_t threshold_given(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, uint64_t way_back,
+			 uint64_t ticks);
 
 /* At least one. */
 uint64_t threshold_ticks(double ns, double ns_per_tick);

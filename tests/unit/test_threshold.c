@@ -119,7 +119,7 @@ static void coarse_counter(void **state)
 		make(1, 100000);
 		make(2, 3000);
 		assert_in_range(ns(threshold_auto(loop, per_tick, false), per_tick), 200, 360);
-		assert_in_range(threshold_given(loop, 0, 1), 3, 4);
+		assert_in_range(threshold_given(loop, per_tick, 0, 1), 3, 3);
 		assert_in_range(threshold_short(loop, per_tick, 0, 12), 3,
 				4); /* a threshold that the grain cannot make */
 	}
@@ -142,11 +142,12 @@ static void edges(void **state)
 	assert_in_range(threshold_short(loop, 1, 90, 500), 180, 190);
 	assert_int_equal(threshold_short(loop, 1, 90, 150), 150);
 	/* neither the loop itself nor the way back, whatever is given */
-	assert_int_equal(threshold_given(loop, 0, 500), 500);
-	assert_int_equal(threshold_given(loop, 0, 31), 31);
-	assert_int_equal(threshold_given(loop, 0, 1), 30);
-	assert_int_equal(threshold_given(loop, 80, 100), 101);
-	assert_int_equal(threshold_given(loop, 80, 102), 102);
+	assert_int_equal(threshold_given(loop, 1, 0, 500), 500);
+	assert_int_equal(threshold_given(loop, 1, 0, 41), 41);
+	assert_int_equal(threshold_given(loop, 1, 0, 1), 40);
+	assert_int_equal(threshold_given(loop, 1, 70, 90), 90);
+	assert_int_equal(threshold_given(loop, 1, 70, 89), 90);
+	assert_int_equal(threshold_given(loop, 1, 80, 1), 200);
 	make(150, 2000); /* two in a hundred: a part of the loop, whatever it is */
 	assert_int_equal(threshold_short(loop, 1, 0, 500), 200);
 	assert_int_equal(threshold_short(loop, 1, 0, 150), 150);
