@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cpus.h"
@@ -23,7 +24,8 @@ struct reading {
 	const struct opt_command *command;
 	struct opt_rows rows;
 	const char *given[OPT_ROWS]; /* see opt_check_company */
-	int argc, at;                /* at: the word being read */
+	struct opt_texts texts;
+	int argc, at; /* at: the word being read */
 	char **argv;
 	void *options;
 };
@@ -116,6 +118,8 @@ static int store(struct reading *r, const struct opt *row, const char *shown, co
 	char why[512] = "not taken";
 
 	r->given[row - r->rows.row] = text ? text : "";
+	if (text) /* a word holds one at most */
+		r->texts.text[r->texts.n++] = (struct opt_text){row, text};
 	field = (char *)r->options + row->offset;
 	if (row->says)
 		return say_text(row, shown);
@@ -213,36 +217,50 @@ static int take_short(struct reading *r, const char *word)
 	return 0;
 }
 
-int opt_parse(const struct opt_command *command, int argc, char **argv, void *options,
-	      int *noperands)
+/* Reads all words. Returns as opt_parse does. */
+static int read_words(struct reading *r, int *noperands)
 {
-	struct reading r = {
-		.command = command, .argc = argc, .at = 1, .argv = argv, .options = options};
+	const struct opt_command *command = r->command;
 	bool ended = false;
 	int count = 0, err;
 
-	opt_rows(command, &r.rows);
-	for (; r.at < argc; r.at++) {
-		char *word = argv[r.at];
+	for (; r->at < r->argc; r->at++) {
+		char *word = r->argv[r->at];
 
 		if (!ended && !strcmp(word, "--")) {
 			ended = true;
 		} else if (!ended && word[0] == '-' && word[1]) {
-			err = word[1] == '-' ? take_long(&r, word) : take_short(&r, word);
+			err = word[1] == '-' ? take_long(r, word) : take_short(r, word);
 			if (err)
 				return err;
 		} else if (command->operands) {
-			argv[++count] = word;
+			r->argv[++count] = word;
 		} else {
 			return complain("'%.60s': %s takes only options, which begin with - "
 					"(culprit help %s)",
 					word, command->name, command->name);
 		}
 	}
-	if (count + 1 < argc)
-		argv[count + 1] = NULL;
+	if (count + 1 < r->argc)
+		r->argv[count + 1] = NULL;
 	*noperands = count;
-	return opt_check_company(command, &r.rows, r.given, argv + 1, options);
+	return opt_check_company(command, &r->rows, r->given, &r->texts, r->argv + 1, r->options);
+}
+
+int opt_parse(const struct opt_command *command, int argc, char **argv, void *options,
+	      int *noperands)
+{
+	struct reading r = {
+		.command = command, .argc = argc, .at = 1, .argv = argv, .options = options};
+	int code;
+
+	r.texts.text = calloc((size_t)argc + 1, sizeof(*r.texts.text));
+	if (!r.texts.text)
+		return complain("out of memory");
+	opt_rows(command, &r.rows);
+	code = read_words(&r, noperands);
+	free(r.texts.text);
+	return code;
 }
 
 /* Number of edits that turn a into b: letters changed, dropped or added, and neighbours swapped,

@@ -37,8 +37,9 @@ struct opt {
 	 * the message. */
 	const char *needs, *excludes, *why;
 	/* The value is a file that is written: it is an error to give its name to another option,
-	 * or as an operand of a command whose operands are files. */
-	bool writes;
+	 * or as an operand of a command whose operands are files. appends: to what is there;
+	 * others replace it. prefix: the files are VALUE.0, VALUE.1, ... */
+	bool writes, appends, prefix;
 	/* All rows of this table in place of this row: their struct is the field at offset, and
 	 * their context is this row's arg. */
 	const struct opt *include;
@@ -99,6 +100,12 @@ const char *opt_help_text(const struct opt *row, char *buf, size_t len);
  * command: a table does not list them. */
 int opt_parse(const struct opt_command *command, int argc, char **argv, void *options,
 	      int *noperands);
+
+/* Looks for the file that the option `name` writes among n others that are given to the option
+ * `other` (NULL: operands), for a command that parses its words in parts. file: NULL: none. 0, or
+ * -1 after an error, with one line on stderr. */
+int opt_check_written(const struct opt_command *command, const char *name, const char *file,
+		      const char *other, const char *const *texts, size_t n);
 
 /* The whole help page of a command, at most 80 columns. */
 void opt_help(const struct opt_command *command, FILE *out);

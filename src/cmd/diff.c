@@ -298,8 +298,17 @@ static int take_arguments(struct diff_options *o, struct files *f, int argc, cha
 }
 
 /* Last, before a byte is read. 0, or -1 with the reason said. */
-static int ready(struct diff_options *o, struct redact **redact)
+static int ready(struct diff_options *o, const char *const *path, uint32_t n,
+		 struct redact **redact)
 {
+	size_t hosts = 0;
+
+	while (o->hosts.path[hosts])
+		hosts++;
+	/* The parts of the command line know only their own. */
+	if (opt_check_written(&diff_usage, "output", o->output.path, NULL, path, n) ||
+	    opt_check_written(&diff_usage, "output", o->output.path, "host", o->hosts.path, hosts))
+		return -1;
 	if (o->redact && !(*redact = redact_new(0)))
 		return complain("out of memory");
 	guard_reader(o->memory, o->output.path);
@@ -323,7 +332,8 @@ static int compare_sides(struct diff_options *o, int argc, char **argv)
 	if (code)
 		code = code > 0 ? EXIT_OK : EXIT_ERROR;
 	else
-		code = ready(o, &f->redact) ? EXIT_ERROR : output_close(&o->output, diff(o, f));
+		code = ready(o, f->path, f->n, &f->redact) ? EXIT_ERROR
+							   : output_close(&o->output, diff(o, f));
 	if (f)
 		redact_free(f->redact);
 	free(f);
@@ -340,8 +350,9 @@ static int compare_groups(struct diff_options *o, int argc, char **argv)
 	if (code)
 		code = code > 0 ? EXIT_OK : EXIT_ERROR;
 	else
-		code = ready(o, &g.redact) ? EXIT_ERROR
-					   : output_close(&o->output, diff_groups(&g, o));
+		code = ready(o, (const char *const *)g.path, g.n, &g.redact)
+			       ? EXIT_ERROR
+			       : output_close(&o->output, diff_groups(&g, o));
 	redact_free(g.redact);
 	free(g.path);
 	return code;

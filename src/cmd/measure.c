@@ -52,7 +52,7 @@ const struct opt measure_opts[] = {
 	 "whose counter is not stable",
 	 FIELD(clock)},
 	MEASURE_BEGIN(FIELD(begin)),
-	{0, "ready-file", "FILE", NULL, FIELD(ready_file), opt_set_string},
+	{0, "ready-file", "FILE", NULL, FIELD(ready_file), opt_set_string, .writes = true},
 	{0},
 };
 

@@ -27,7 +27,7 @@ const struct opt style_opts[] = {
 	 .excludes = "format,stacks,chart,all", .why = "prints in a form of its own"},
 	{0, "raw", "PREFIX",
 	 "write each hiccup of a CPU in a line of the file PREFIX.CPU, as sysjitter does",
-	 FIELD(raw), opt_set_string},
+	 FIELD(raw), opt_set_string, .writes = true, .prefix = true},
 	{0, "sort", NULL, "with --raw: by length, all at the end", FIELD(sort), .needs = "raw",
 	 .why = "sorts the lines of raw files"},
 	/* oslat's -b, -B, -z and -q: culprit help workloads */

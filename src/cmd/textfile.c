@@ -174,6 +174,10 @@ static int try_file(const struct textfile *t)
 		return complain("%s is not a regular file and would be replaced by one: choose "
 				"another file with --textfile",
 				t->path);
+	if (newfile_is_standard(t->path))
+		return complain("%s is standard output or standard error, and would be replaced: "
+				"choose another file with --textfile",
+				t->path);
 	err = open_file(t, &new);
 	if (err)
 		return complain("cannot write into the directory of %s: %s; choose another file "

@@ -87,7 +87,8 @@ static const struct opt watch_opts[] = {
 	{.include = flight_opts, .offset = FIELD(last), .arg = &(const unsigned){WATCH_TRIGGERS}},
 	{.include = textfile_opts, .offset = FIELD(textfile)},
 	MEASURE_BEGIN(FIELD(command.measure.begin)),
-	{0, "ready-file", "FILE", NULL, FIELD(command.measure.ready_file), opt_set_string},
+	{0, "ready-file", "FILE", NULL, FIELD(command.measure.ready_file), opt_set_string,
+	 .writes = true},
 	{0},
 };
 

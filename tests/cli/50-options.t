@@ -221,6 +221,41 @@ for command, way, *args in (("report", "copy"), ("report", "way"), ("audit", "co
             "-o", at(f"{way}.rec"), says=f"is given to {command} itself, too")
 with open(at("copy.rec"), "rb") as a, open(at("two.rec"), "rb") as b:
     ok(a.read() == b.read(), "and the recording stays")
+for what, *args in (
+        ("another side", at("copy.rec"), "--", at("two.rec"), "-o", at("copy.rec")),
+        ("a side that follows", "-o", at("copy.rec"), at("two.rec"), "--", at("copy.rec")),
+        ("another group", "--group", at("copy.rec"), at("two.rec"), "--group", at("irq.rec"), "-o",
+         at("copy.rec"))):
+    refused(f"diff -o of what it reads is refused: {what}", "diff", *args,
+            says="copy.rec is given to diff itself, too")
+refused("diff -o of a host of another side is refused", "diff", at("irq.rec"), "--host",
+        at("copy.rec"), "--", at("two.rec"), "-o", at("copy.rec"),
+        says="copy.rec is given to --host, too")
+refused("report -o of the first of two hosts is refused", "report", at("irq.rec"), "--host",
+        at("copy.rec"), "--host", at("two.rec"), "-o", at("copy.rec"),
+        says="copy.rec is given to --host, too")
+with open(at("copy.rec"), "rb") as a, open(at("two.rec"), "rb") as b:
+    ok(a.read() == b.read(), "and it stays")
+for what, other, *args in (
+        ("queue --ready-file", "payload", "queue", "--ready-file", at("x.3"), "--payload"),
+        ("watch --ready-file", "token", "watch", "-p", "1", "--to", "tcp:127.0.0.1:1",
+         "--ready-file", at("x.3"), "--token"),
+        ("run --raw", "output", "run", "--no-trace", "-d", "50ms", "--raw", at("x"), "-o")):
+    refused(f"{what} of the file of --{other} is refused", *args, at("x.3"),
+            says=rf"x\.3 is given to --{other}, too, and would be lost")
+with open(at("both"), "w+", encoding="utf-8") as f:
+    r = subprocess.run([CULPRIT, "report", at("irq.rec"), "-o", "/dev/stdout", "--tap",
+                        "/dev/stdout"], stdout=f, stderr=subprocess.PIPE, text=True,
+                       timeout=HANG_S)
+with open(at("both"), encoding="utf-8") as f:
+    text = f.read()
+ok(r.returncode == 0 and text.startswith("culprit ") and "\n1..1\n" in "\n" + text,
+   "what adds to standard output may do so together", r, text)
+with open(at("m.prom"), "w+", encoding="utf-8") as f:
+    r = subprocess.run([CULPRIT, "run", "--no-trace", "-q", "-d", "50ms", "--textfile",
+                        at("m.prom")], stdout=f, stderr=subprocess.PIPE, text=True, timeout=HANG_S)
+ok(r.returncode == 1 and "m.prom is standard output or" in r.stderr
+   and not os.path.getsize(at("m.prom")), "--textfile does not replace standard output", r)
 r = culprit("report", at("irq.rec"), "-o", "/dev/null", "--tap", "/dev/null")
 ok(r.rc == 0 and not r.err, "/dev/null may take both", r)
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,9 @@ static const struct opt outer_rows[] = {
 	{0, "deeper", NULL, NULL, FIELD(plain), .needs = "depth=deep", .why = "goes on"},
 	{0, "flatter", NULL, NULL, FIELD(plain), .excludes = "depth=deep,quiet", .why = "ends"},
 	{'o', "output", "FILE", NULL, FIELD(output), opt_set_string, .writes = true},
+	{0, "journal", "FILE", NULL, FIELD(output), opt_set_string, .writes = true,
+	 .appends = true},
+	{0, "each", "PREFIX", NULL, FIELD(output), opt_set_string, .writes = true, .prefix = true},
 	{0, "file", "FILE", .alias = "path"},
 	{'f', NULL, "FILE", .alias = "path"},
 	{0, "silent", .alias = "quiet"},
@@ -467,6 +471,72 @@ static void test_one_file_for_two(void **state)
 	unlink(there);
 }
 
+#define LOST(option, file, other)                                                                  \
+	"--" option ": " file " is given to " other ", too, and would be lost: choose another "    \
+	"file"
+
+/* Names that differ, and what each kind of writer does to the file. */
+static void test_one_file_of_many_names(void **state)
+{
+	static const struct opt_command reads = {"reads", "FILE...", "", NULL, outer_rows};
+	static const char *const read[] = {"a", "b"};
+	char was[4096], place[] = "/tmp/test_opt.XXXXXX", path[64];
+	int null = open("/dev/null", O_RDONLY), in = dup(STDIN_FILENO), fd;
+
+	(void)state;
+	assert_true(null >= 0 && in >= 0 && getcwd(was, sizeof(was)) && mkdtemp(place));
+	assert_int_equal(chdir(place), 0);
+	snprintf(path, sizeof(path), "%s/new", place);
+	assert_int_equal(symlink("new", "way"), 0);
+
+	/* Nothing is there yet. */
+	check_said(&outer, ARGS("-o", "./new", "-i", "new"), LOST("output", "./new", "--path"));
+	check_said(&outer, ARGS("-o", "way", "-i", "new"), LOST("output", "way", "--path"));
+	check_said(&outer, ARGS("-o", "new", "-i", path), LOST("output", "new", "--path"));
+	parse_well(&outer, ARGS("-o", "./new", "-i", "newer"));
+	parse_well(&outer, ARGS("-o", "none/new", "-i", "new"));
+
+	/* An option may be given several times. */
+	check_said(&outer, ARGS("-i", "new", "-i", "b", "-o", "new"),
+		   LOST("output", "new", "--path"));
+
+	/* A rename leaves the other name of a hard link, what is added changes both. */
+	fd = open("new", O_RDWR | O_CREAT, 0600);
+	assert_true(fd >= 0 && !link("new", "hard"));
+	parse_well(&outer, ARGS("-o", "hard", "-i", "new"));
+	check_said(&outer, ARGS("--journal", "hard", "-i", "new"),
+		   LOST("journal", "hard", "--path"));
+
+	/* Standard input is a file, too; but to write, - is standard output. */
+	assert_true(dup2(fd, STDIN_FILENO) == STDIN_FILENO);
+	check_said(&reads, ARGS("-", "-o", "new"), LOST("output", "new", "reads itself"));
+	check_said(&outer, ARGS("-i", "-", "-o", "new"), LOST("output", "new", "--path"));
+	parse_well(&reads, ARGS("new", "-o", "-"));
+	parse_well(&outer, ARGS("--journal", "-", "-o", "new"));
+	assert_true(dup2(null, STDIN_FILENO) == STDIN_FILENO);
+	parse_well(&reads, ARGS("-", "-o", "new"));
+
+	check_said(&outer, ARGS("--each", "new", "-i", "new.12"), LOST("each", "new.12", "--path"));
+	for (const char *const *other =
+		     (const char *[]){"new", "new.", "new.x", "new.1x", "ne.1", "none/new.1", NULL};
+	     *other; other++)
+		parse_well(&outer, ARGS("--each", "new", "-i", *other));
+
+	/* A command that is parsed in parts asks for the whole of it. */
+	assert_int_equal(opt_check_written(&reads, "output", "c", NULL, read, 2), 0);
+	assert_int_equal(opt_check_written(&reads, "output", NULL, NULL, read, 2), 0);
+	assert_int_equal(opt_check_written(&reads, "output", "b", NULL, read, 1), 0);
+	assert_int_equal(opt_check_written(&reads, "output", "b", NULL, read, 2), -1);
+	assert_int_equal(opt_check_written(&reads, "output", "b", "path", read, 2), -1);
+
+	assert_true(dup2(in, STDIN_FILENO) == STDIN_FILENO);
+	close(in);
+	close(null);
+	close(fd);
+	assert_int_equal(unlink("new") | unlink("hard") | unlink("way") | chdir(was), 0);
+	rmdir(place);
+}
+
 static void check_columns(const char *text)
 {
 	for (; *text; text += strcspn(text, "\n") + 1) {
@@ -581,6 +651,7 @@ int main(void)
 		cmocka_unit_test(test_company),
 		cmocka_unit_test(test_company_of_words),
 		cmocka_unit_test(test_one_file_for_two),
+		cmocka_unit_test(test_one_file_of_many_names),
 		cmocka_unit_test(test_help_page),
 		cmocka_unit_test(test_help_never_passes_80_columns),
 		cmocka_unit_test(test_nearest),
