@@ -16,6 +16,7 @@
 #include "collect/facts.h"
 #include "collect/host.h"
 #include "collect/readings.h"
+#include "recording/create.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
 
@@ -291,18 +292,29 @@ static struct recorder *open_recorder(const struct live *l)
 				: recorder_open(l->record_to, l->force, cpus);
 }
 
+/* Refuses standard output, where lines of text would get between. */
+static int check_standard(const char *path)
+{
+	if (!newfile_is_standard(path))
+		return 0;
+	return complain("%s is standard output or standard error, which are for reports and "
+			"messages: record to a file or a pipe of its own",
+			path);
+}
+
+int live_check_record(const char *path, bool force)
+{
+	return path && (check_standard(path) || create_check(path, force)) ? -1 : 0;
+}
+
 int live_run(struct live *l)
 {
 	struct engine_hooks hooks = {.ctx = l, .stop = &measure_stop};
 	struct recorder *recorder = NULL;
 	int code = EXIT_ERROR;
 
-	if (l->record_to && l->record_fd <= 0 && newfile_is_standard(l->record_to)) {
-		complain("%s is standard output or standard error, which has the messages: record "
-			 "to a file of its own",
-			 l->record_to);
+	if (l->record_to && l->record_fd <= 0 && check_standard(l->record_to))
 		return EXIT_ERROR;
-	}
 	hooks.spans = l->spans || (l->output && output_spans(l->output));
 	if (l->hiccup || (l->output && output_lines(l->output)) ||
 	    (l->limits && l->limits->stop_on.count))

@@ -59,6 +59,10 @@ struct live {
 	int host_clock; /* from readings_open() */
 };
 
+/* Refuses a recording that live_run could not make: to standard output, or where one is. Makes
+ * nothing. path: NULL: none. 0, or -1 with the reason said. */
+int live_check_record(const char *path, bool force);
+
 /* Returns the exit code: EXIT_INCOMPLETE, with the reason said when it was noticed, where the
  * window ended before its time. */
 int live_run(struct live *l);

@@ -389,7 +389,8 @@ int cmd_queue(int argc, char **argv)
 		o.command.output.series = SERIES_LONG;
 	if ((o.places && queue_places(o.places, o.cpu)) || choose_cpus(&o) || map_payload(&o))
 		return EXIT_ERROR;
-	if (map_ring(&o.queue) || open_journal(&o))
+	if (live_check_record(o.command.record, o.command.force) || map_ring(&o.queue) ||
+	    open_journal(&o))
 		return EXIT_ERROR;
 	spinners = spinners_start(o.spinners);
 	if (!spinners)

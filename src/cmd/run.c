@@ -293,7 +293,7 @@ int cmd_run(int argc, char **argv)
 			 "out one of the two");
 		code = EXIT_ERROR;
 	} else if (check_names(&o) || measure_check(&o.measure, &v->host) ||
-		   output_open(&o.output)) {
+		   live_check_record(o.record, o.force) || output_open(&o.output)) {
 		code = EXIT_ERROR;
 	} else {
 		code = output_close(&o.output,

@@ -323,6 +323,7 @@ int cmd_watch(int argc, char **argv)
 	}
 	host_read(&v->host);
 	if (textfile_check(&o.textfile, &o.command.output) || check(&o, &v->host) ||
+	    (!o.last.last_ns && live_check_record(o.command.record, o.command.force)) ||
 	    output_open(&o.command.output))
 		code = EXIT_ERROR;
 	else

@@ -116,7 +116,7 @@ int workload_command_run(struct workload_command *c, const struct workload *work
 		snprintf(v->run.label, sizeof(v->run.label), "%s", c->label);
 	if (!output_check_traced(&c->output, !c->measure.no_trace) &&
 	    !measure_check(&c->measure, &v->host) && !check_roaming(c) &&
-	    !output_open(&c->output)) {
+	    !live_check_record(c->record, c->force) && !output_open(&c->output)) {
 		co = measure_collect(&c->measure);
 		co.workload = workload;
 		co.workload_options = workload_options;

@@ -20,6 +20,12 @@ static bool is_planted(const struct way *w)
 	       ((S_ISLNK(st.st_mode) && way_is_strange(w, &st)) || way_to_others(w, &st));
 }
 
+/* True for what is there and is no file, which is opened as it is. */
+static bool is_other(const struct way *w, struct stat *st)
+{
+	return !is_planted(w) && !fstatat(w->dir, w->name, st, 0) && !S_ISREG(st->st_mode);
+}
+
 /* Opens what is no file. A pipe must have its reader: who waited for one could not be ended, as its
  * signals ask for the end of a window that has not begun. A descriptor or -errno. */
 static int open_other(const struct way *w, const struct stat *was)
@@ -47,12 +53,25 @@ static int make_file(const struct way *w, bool force)
 
 	if (fd >= 0 || errno != EEXIST)
 		return fd < 0 ? -errno : fd;
-	if (!is_planted(w) && !fstatat(w->dir, w->name, &st, 0) && !S_ISREG(st.st_mode))
+	if (is_other(w, &st))
 		return open_other(w, &st);
 	if (!force)
 		return -EEXIST;
 	fd = unlinkat(w->dir, w->name, 0) ? -1 : openat(w->dir, w->name, flags, 0600);
 	return fd < 0 ? -errno : fd;
+}
+
+/* fd: or -errno, whose reason is said. Returns the descriptor, or -1. */
+static int tell(int fd, const char *path)
+{
+	if (fd == -EEXIST)
+		complain("%s exists already: choose another name, or overwrite it with --force",
+			 path);
+	else if (fd == -ENXIO)
+		complain("cannot record to %s: nobody reads from it; begin with its reader", path);
+	else if (fd < 0)
+		complain("cannot record to %s: %s", path, way_error(fd));
+	return fd < 0 ? -1 : fd;
 }
 
 int create_recording(const char *path, bool force)
@@ -62,14 +81,22 @@ int create_recording(const char *path, bool force)
 
 	if (!err)
 		way_close(&way);
-	if (fd == -EEXIST)
-		complain("%s exists already: choose another name, or overwrite it with --force",
-			 path);
-	else if (fd == -ENXIO)
-		complain("cannot record to %s: nobody reads from it; begin with its reader", path);
-	else if (fd < 0)
-		complain("cannot record to %s: %s", path, way_error(fd));
-	return fd < 0 ? -1 : fd;
+	return tell(fd, path);
+}
+
+int create_check(const char *path, bool force)
+{
+	struct way way;
+	struct stat st;
+	int err = way_open(&way, path);
+
+	if (!err) {
+		if (!force && !fstatat(way.dir, way.name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    !is_other(&way, &st))
+			err = -EEXIST;
+		way_close(&way);
+	}
+	return tell(err, path);
 }
 
 void create_remove(const char *path)

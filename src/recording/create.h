@@ -9,6 +9,10 @@
  * or -1 with the reason said. */
 int create_recording(const char *path, bool force);
 
+/* Tells what create_recording would refuse because it exists, and makes nothing. 0, or -1 with the
+ * reason said. */
+int create_check(const char *path, bool force);
+
 /* Removes it, where nothing is to be kept of it; not what is no file, or a link, as these are never
  * made. */
 void create_remove(const char *path);

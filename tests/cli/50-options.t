@@ -274,8 +274,19 @@ for what, *args in (("record", "record"), ("record --force", "record", "--force"
         with open(at("redirected"), encoding="utf-8") as f:
             ok(r.returncode == 1 and not r.stdout and f.read() == "before"
                and os.path.islink(at("stdout"))
-               and re.fullmatch(r"culprit: \S*/stdout is standard output or .*record to a file of "
-                                r"its own\n", r.stderr), f"{what}: standard output, a {to}", r)
+               and re.fullmatch(r"culprit: \S*/stdout is standard output or .*record to a file or "
+                                r"a pipe of its own\n", r.stderr),
+               f"{what}: standard output, a {to}", r)
+
+with open(at("keep.jsonl"), "w", encoding="utf-8") as f:
+    f.write("kept")
+for to, says in (at("stdout"), "is standard output"), (at("two.rec"), "two.rec exists already"):
+    r = culprit("run", "--no-trace", "-q", "-d", "50ms", "--hiccups", at("keep.jsonl"), "-r", to)
+    with open(at("keep.jsonl"), encoding="utf-8") as f:
+        ok(r.rc == 1 and says in r.err and f.read() == "kept",
+           f"run -r: {says}: before anything is made", r)
+    r = culprit("queue", "--no-trace", "-q", "-n", "5", "--journal", at("journal"), "-r", to)
+    ok(r.rc == 1 and says in r.err and not os.path.exists(at("journal")), f"queue -r: {says}", r)
 
 # ---- nothing is left ----
 refused("a part behind the end is refused", "report", at("irq.rec"), "--from", "20s",
