@@ -130,8 +130,8 @@ static void tell_raised(const struct collect *c, uint64_t given_ns)
 
 		if (!c->target[i].pid || l->threshold <= threshold_ticks(given_ns, l->ns_per_tick))
 			continue;
-		say("-t %s: too short, the sampler's own loop would be hiccups: on CPU %u they "
-		    "begin at %s",
+		say("a threshold of %s is too short: the sampler's own loop would be hiccups; on "
+		    "CPU %u they begin at %s",
 		    format_ns(given_ns, given, sizeof(given)), c->view->cpu[i].number,
 		    format_ns(c->view->cpu[i].threshold_ns, least, sizeof(least)));
 		return;

@@ -51,8 +51,8 @@ ok(0 < c["threshold_ns"] <= c["hiccups"]["min_ns"] + 1, "no hiccup is below the 
    c["hiccups"])
 counts = cpu_of(json.loads(least.out), cpu)
 ok(least.rc == 0 and counts["threshold_ns"] > counts["loop"]["min_ns"]
-   and least.err == "culprit: -t 1 ns: too short, the sampler's own loop would be hiccups: on CPU "
-   f"{cpu} they begin at {counts['threshold_ns']} ns\n",
+   and least.err == "culprit: a threshold of 1 ns is too short: the sampler's own loop would be "
+   f"hiccups; on CPU {cpu} they begin at {counts['threshold_ns']} ns\n",
    "a threshold within the sampler's own loop is made longer, and that is said", least)
 h = c["hiccups"]
 order = [h[k] for k in ("min_ns", "p20_ns", "p50_ns", "p80_ns", "p90_ns", "p99_ns", "p999_ns",
