@@ -38,9 +38,9 @@ struct measure {
 #define MEASURE_BEGIN(field)                                                                       \
 	{                                                                                          \
 		0, "begin", "WHEN",                                                                \
-			"open the window at this time of the wall clock, as other machines do: "   \
-			"@2026-01-02T03:04:05Z, @ and seconds since 1970, or /10s: at the next "   \
-			"multiple of 10 s",                                                        \
+			"open the window, of several the first, at this time of the wall clock, "  \
+			"as other machines do: @2026-01-02T03:04:05Z, @ and seconds since 1970, "  \
+			"or /10s: at the next multiple of 10 s",                                   \
 			field, measure_set_begin, .preset = "as soon as all is ready"              \
 	}
 int measure_set_begin(const char *text, void *field, const struct opt *row, char *why,
