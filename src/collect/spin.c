@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ANCHOR_TRIES  64
-#define WAYS_BACK     64
+#define WAY_TRIES     64
 #define BUSY_TURNS    8          /* in a row that took longer than accepted: the CPU is slower */
 #define LOOPS_AT_ONCE (1U << 30) /* loops until the 32-bit counters are stored */
 #define CLASS(n)      (1U << (LOOP_CLASS_FIRST + (n)))
@@ -234,7 +234,7 @@ uint64_t spin_way_back(struct spin *s)
 
 	l->threshold = l->short_from = UINT64_MAX / 8; /* nothing is noted */
 	atomic_store(&l->limit, l->short_from);
-	for (int i = 0; i < WAYS_BACK; i++) {
+	for (int i = 0; i < WAY_TRIES; i++) {
 		s->before = read_counter(s->counter);
 		if (!away(s, s->before, *s->cursors))
 			break;
