@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/way.h"
 
 #define SHOWN 128 /* bytes of options shown in a message */
 
@@ -116,25 +117,6 @@ static bool find_place(const char *path, struct place *p)
 	return split(at, p);
 }
 
-/* True for what standard output or standard error goes to: who writes it adds to it. */
-static bool is_standard(const struct stat *st)
-{
-	struct stat other;
-
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-		if (!fstat(fd, &other) && other.st_dev == st->st_dev && other.st_ino == st->st_ino)
-			return true;
-	return false;
-}
-
-/* True where nothing is lost: a device, a pipe, what is added to. */
-static bool is_safe(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && (!S_ISREG(st.st_mode) || is_standard(&st));
-}
-
 /* True for one of the files PREFIX.CPU. */
 static bool has_prefix(const char *prefix, const struct place *p)
 {
@@ -154,7 +136,7 @@ static bool is_lost(const struct opt *row, const char *file, const char *other)
 	struct place a, b;
 	struct stat x, y;
 
-	if (is_safe(other))
+	if (!stat(other, &y) && way_stays(&y))
 		return false;
 	if (!row->prefix && !strcmp(file, other))
 		return true;

@@ -43,6 +43,21 @@ bool way_to_others(const struct way *w, const struct stat *st)
 	return S_ISFIFO(st->st_mode) && st->st_uid != geteuid() && way_is_anybodys(w);
 }
 
+int way_standard(const struct stat *st)
+{
+	struct stat other;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (!fstat(fd, &other) && other.st_dev == st->st_dev && other.st_ino == st->st_ino)
+			return fd;
+	return -1;
+}
+
+bool way_stays(const struct stat *st)
+{
+	return !S_ISREG(st->st_mode) || way_standard(st) >= 0;
+}
+
 /* 0 or -errno. */
 static int go(struct way *w, int dir)
 {

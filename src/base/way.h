@@ -42,6 +42,14 @@ bool way_is_anybodys(const struct way *w);
  * says, or of what was opened there. Whoever has put it there would get what is written. */
 bool way_to_others(const struct way *w, const struct stat *st);
 
+/* Standard output or standard error, when it is this file; else -1. Whoever redirected it there
+ * has opened the file, and may have written to it. */
+int way_standard(const struct stat *st);
+
+/* True for what is written as it is, and not replaced: what is no file, and what standard output or
+ * standard error goes to. */
+bool way_stays(const struct stat *st);
+
 /* The words for an errno or -errno, for ELOOP those of a refused link. Static, or strerror's. */
 const char *way_error(int error);
 

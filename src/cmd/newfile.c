@@ -12,29 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Standard output or standard error, when it is this file; else -1. Whoever redirected it there
- * has opened the file, and may have written to it. */
-static int standard(const struct stat *st)
-{
-	struct stat other;
-
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-		if (!fstat(fd, &other) && other.st_dev == st->st_dev && other.st_ino == st->st_ino)
-			return fd;
-	return -1;
-}
-
 bool newfile_is_standard(const char *path)
 {
 	struct stat st;
-	int fd = stat(path, &st) ? -1 : standard(&st);
+	int fd = stat(path, &st) ? -1 : way_standard(&st);
 
 	return fd >= 0 && (!S_ISCHR(st.st_mode) || isatty(fd)); /* /dev/null takes both */
-}
-
-static bool as_it_is(const struct stat *st)
-{
-	return !S_ISREG(st->st_mode) || standard(st) >= 0;
 }
 
 /* Follows the links at the end of the path. n->made and *st: what is there. 0 or -errno. */
@@ -53,13 +36,13 @@ static int resolve(struct newfile *n, struct stat *st, bool plain)
 		if (!S_ISLNK(st->st_mode))
 			return way_to_others(w, st) ? -ELOOP : 0;
 		/* pipes have no path to follow: /dev/fd/63 */
-		if (!fstatat(w->dir, w->name, &end, 0) && as_it_is(&end) &&
-		    (standard(&end) >= 0 || !way_is_strange(w, st))) {
+		if (!fstatat(w->dir, w->name, &end, 0) && way_stays(&end) &&
+		    (way_standard(&end) >= 0 || !way_is_strange(w, st))) {
 			*st = end;
 			return 0;
 		}
 		err = way_follow(w);
-		if (!err && w->led && !fstatat(w->dir, w->name, &end, 0) && as_it_is(&end))
+		if (!err && w->led && !fstatat(w->dir, w->name, &end, 0) && way_stays(&end))
 			err = -ELOOP;
 	}
 	return err;
@@ -176,7 +159,7 @@ static int open_new(struct newfile *n)
 
 static int open_there(struct way *w, const struct stat *was)
 {
-	int from = standard(was);
+	int from = way_standard(was);
 	int fd = from >= 0 ? fcntl(from, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
 			   : openat(w->dir, w->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	int err = fd < 0 ? -errno : 0;
@@ -202,7 +185,7 @@ static int open_at(struct newfile *n, const char *path, bool plain)
 	*n = (struct newfile){.way = {.dir = -1}};
 	err = way_open(&n->way, path);
 	err = err ? err : resolve(n, &st, plain);
-	if (!err && !n->made && as_it_is(&st) && !plain) {
+	if (!err && !n->made && way_stays(&st) && !plain) {
 		fd = open_there(&n->way, &st);
 	} else {
 		err = err || n->made ? err : may_replace(&n->way, &st);
@@ -310,7 +293,7 @@ int newfile_append(const char *path)
 	int fd, err = way_open(w, path);
 
 	err = err ? err : resolve(&n, &st, false);
-	if (!err && !n.made && as_it_is(&st))
+	if (!err && !n.made && way_stays(&st))
 		return open_there(w, &st);
 	fd = err ? err
 		 : openat(w->dir, w->name,
