@@ -139,11 +139,12 @@ void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
 		new_anchor(t, l->anchor_tick, l->anchor_ns);
 	}
 	take_anchor(t, l);
-	h->end_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->after);
-	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
 	if (rate) {
 		h->end_ns = at_rate(rate, l->anchor_tick, l->anchor_ns, l->after);
 		h->start_ns = at_rate(rate, l->anchor_tick, l->anchor_ns, l->before);
+	} else {
+		h->end_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->after);
+		h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
 	}
 	if (began && began < h->end_ns)
 		h->start_ns = began;

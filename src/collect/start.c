@@ -126,7 +126,7 @@ static void tell_raised(const struct collect *c, uint64_t given_ns)
 	char given[32], least[32];
 
 	for (uint32_t i = 0; given_ns && !c->workload && i < c->ntargets; i++) {
-		const struct sampler_shm *l = learned_by(c, i);
+		const struct sampler_shm *l = c->target[i].shm;
 
 		if (!c->target[i].pid || l->threshold <= threshold_ticks(given_ns, l->ns_per_tick))
 			continue;
