@@ -221,6 +221,11 @@ try:
     ok(r.stdout.splitlines()[-1] == "3 passed, 0 failed, 0 skipped",
        "two live tests that may be beside each other are, and behind them each is alone", r.stdout)
 
+    fake("suite/vm/d.t", ": counted=1; echo ok 1 - d; echo 1..1")
+    r = run(f"{place}/suite/check", place, "live", f"{place}/suite/vm/d.t")
+    ok(r.stdout.splitlines()[-1] == "4 passed, 0 failed, 0 skipped",
+       "a stage and a file of another one are run, the file behind the stage", r.stdout)
+
     # ---- tools/flake: every third run is red, every second skips ----
     suite = fake("sometimes.t",
                  count + "[ $((n % 3)) = 0 ] && echo not ok 1 - shaky || echo ok 1 - shaky\n"
