@@ -4,6 +4,10 @@
 
 #include <stddef.h>
 
+/* Records that go on waiting before what is known to be of one gap: they are the begin of it where
+ * the hypervisor or the firmware had the CPU in between, which only the hiccup tells. */
+#define BEGIN 1024
+
 /* The first waiting record that is too long for a gap below the threshold: it lies in a hiccup that
  * has not come yet. Returns its place, or j->last. The sampler may have got the CPU back for too
  * short a time to report the hiccup. */
@@ -78,7 +82,7 @@ static void take_before(struct join *j, uint64_t place)
 void join_net_ahead(struct join *j, uint64_t since_ns)
 {
 	bool full = join_waiting(j) >= JOIN_WAIT_ALL;
-	uint64_t lasting = j->last, told;
+	uint64_t lasting = j->last, told, first;
 
 	if (join_waiting(j) <= JOIN_WAIT_MAX)
 		return;
@@ -101,14 +105,15 @@ void join_net_ahead(struct join *j, uint64_t since_ns)
 	if (since_ns)
 		lasting = first_of_gap(j, j->last - NEWEST, since_ns);
 	told = first_long(j);
-	drop_before(j, told < lasting ? first_of_gap(j, told, join_place(j, told)->start_ns)
-				      : lasting);
+	first = told < lasting ? first_of_gap(j, told, join_place(j, told)->start_ns) : lasting;
+	drop_before(j, first > BEGIN ? first - BEGIN : 0);
 	if (join_waiting(j) <= JOIN_WAIT_MAX / 2)
 		return;
 	if (full && !since_ns && drop_astray(j, told))
 		return;
 	if (!full && (!since_ns || told < lasting || join_waiting(j) < JOIN_WAIT_ALL / 4 * 3))
 		return;
+	drop_before(j, first);
 	j->since_ns = since_ns;
 	take_before(j, j->last - NEWEST);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/nest_state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@ static unsigned note_class(const struct record *m)
 
 	return 2 * m->level + !asks_only;
 }
+
+static_assert(STACK_FIRST / 2 - STACK_FIRST / 8 > NOTE_CLASSES + 1, "folding makes room");
 
 static void merge(const struct nest *n, struct ended *f, const struct ended *e)
 {
@@ -27,17 +30,19 @@ static void merge(const struct nest *n, struct ended *f, const struct ended *e)
 	f->last_thread = e->last_thread;
 }
 
-/* Bounds the stack: merges its older half into one entry that remembers the gaps inside. An
- * interval that encloses them gets them, otherwise they are edge and outside as they would have
- * been. Exact except for an interval that begins inside: see nest_below(). The newest notes of each
- * level stay, because the interval that they are in has not ended; a note among the merged entries
- * moves behind them. */
+/* Bounds the stack: merges its older half, but for the first entries of all, into one entry that
+ * remembers the gaps inside. An interval that encloses them gets them, otherwise they are edge and
+ * outside as they would have been. Exact except for an interval that begins inside, see
+ * nest_below(): the one that outlasts so many others begins near the hiccup's begin. The newest
+ * notes of each level stay, because the interval that they are in has not ended; a note among the
+ * merged entries moves behind them. */
 static void fold(struct nest *n)
 {
-	uint32_t half = n->depth / 2, newest[NOTE_CLASSES] = {0}, kept = 0, at = 0;
+	uint32_t half = n->depth / 2, newest[NOTE_CLASSES] = {0}, kept = 0, behind = 0;
+	uint32_t at = half / 4; /* the least half has room for all notes behind that */
 	struct ended f = {.note = true}, note[NOTE_CLASSES];
 
-	for (uint32_t i = 0; i < half; i++) {
+	for (uint32_t i = at; i < half; i++) {
 		const struct ended *e = &n->stack[i];
 
 		if (e->note)
@@ -47,23 +52,21 @@ static void fold(struct nest *n)
 		else
 			merge(n, &f, e);
 	}
-	for (uint32_t i = 0; i < half; i++) /* in order of time */
+	for (uint32_t i = at; i < half; i++) /* in order of time */
 		if (n->stack[i].note && newest[note_class(&n->stack[i].record)] == i + 1)
 			note[kept++] = n->stack[i];
-	while (at < kept && (f.note || note[at].start <= f.start))
-		n->stack[at] = note[at], at++;
-	if (!f.note) {
-		n->stack[at] = f;
-		for (uint32_t i = at; i < kept; i++) {
-			if (note[i].start < f.end)
-				note[i].start = note[i].end = f.end;
-			n->stack[i + 1] = note[i];
-		}
+	while (behind < kept && (f.note || note[behind].start <= f.start))
+		n->stack[at++] = note[behind++];
+	if (!f.note)
+		n->stack[at++] = f;
+	for (; behind < kept; behind++) {
+		if (note[behind].start < f.end)
+			note[behind].start = note[behind].end = f.end;
+		n->stack[at++] = note[behind];
 	}
-	kept += !f.note;
-	memmove(&n->stack[kept], &n->stack[half], (n->depth - half) * sizeof(*n->stack));
-	n->depth -= half - kept;
-	n->folded += half - kept;
+	memmove(&n->stack[at], &n->stack[half], (n->depth - half) * sizeof(*n->stack));
+	n->depth -= half - at;
+	n->folded += half - at;
 }
 
 static bool grow(struct nest *n)

@@ -252,6 +252,37 @@ static void test_ticks_before_a_hog(void **state)
 	end_hand();
 }
 
+/* The hypervisor stops the CPU behind the interrupt with which a hiccup begins, before the thread
+ * comes: whether that is one gap only the hiccup tells. */
+static void test_stopped_before_a_hog(void **state)
+{
+	uint32_t before[LEVELS];
+	const struct account *a;
+	uint64_t start = 40 * 5000;
+
+	(void)state;
+	begin_hand(1000);
+	for (unsigned i = 0; i < 40; i++)
+		tick(i * 5000, 700);
+	memcpy(before, place, sizeof(before));
+	tick(start + 20, 400);
+	tick(start + 30000, 400);
+	for (unsigned i = 0; i < 20000; i++) {
+		tick(start + 80000 + i * 1000, 300);
+		if (join_waiting(join) > JOIN_WAIT_MAX)
+			join_relieve(join, BASE_NS + start + 70000);
+	}
+	hand(LEVEL_THREAD, RECORD_THREAD, start + 70000, 20000 * 1000 + 20000);
+	a = account(start, start + 90060 + 20000 * 1000, before);
+	assert_int_equal(a->lost, 0);
+	assert_int_equal(a->lost_ns, 0);
+	assert_int_equal(a->attributed_ns, 800 + 20000 * 1000 + 20000);
+	assert_int_equal(join_counts(join)->lost, 0);
+	assert_int_equal(join_counts(join)->below_threshold, 40);
+	assert_int_equal(join_counts(join)->mismatches, 0);
+	end_hand();
+}
+
 /* The sampler was back for too short a time to report a hiccup before the next one began: records
  * since then are the next one's, however many, and the first one has its own end.
  */
@@ -600,6 +631,7 @@ int main(void)
 		cmocka_unit_test(test_more_records_than_places),
 		cmocka_unit_test(test_folded_gaps),
 		cmocka_unit_test(test_ticks_before_a_hog),
+		cmocka_unit_test(test_stopped_before_a_hog),
 		cmocka_unit_test(test_two_in_a_row),
 		cmocka_unit_test(test_hiccup_still_to_come),
 		cmocka_unit_test(test_storm_of_interrupts),
