@@ -58,6 +58,8 @@ void check_mask(struct audit *a, const char *name, const char *title, const char
 /* In checks_cgroup.c, for the table in checks_isolation.c. */
 void check_partitions(struct audit *a);
 void check_quota(struct audit *a);
+/* In checks_irqbalance.c, for the table in checks_interrupts.c. */
+void check_irqbalance(struct audit *a);
 /* In checks_system.c, for the table in checks_hardware.c. */
 void check_smt(struct audit *a);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The targets of device interrupts, and the programs that move them. */
+/* The targets of device interrupts. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,89 +306,6 @@ static void check_default(struct audit *a)
 {
 	check_mask(a, IRQ_DIR "default_smp_affinity", "new IRQs may be delivered to",
 		   "new IRQs leave these CPUs alone");
-}
-
-/* Value of VAR=value in a shell file or an environment; the last one counts. */
-static bool variable(const char *text, const char *name, char *val, size_t len)
-{
-	size_t n = strlen(name);
-	bool given = false;
-
-	for (; text && *text; text += strcspn(text, "\n"), text += *text == '\n') {
-		const char *at = text + strspn(text, " \t");
-
-		if (!strncmp(at, "export ", 7))
-			at += 7;
-		if (strncmp(at, name, n) || at[n] != '=')
-			continue;
-		at += n + 1;
-		at += *at == '"' || *at == '\'';
-		snprintf(val, len, "%.*s", (int)strcspn(at, "\"'\n"), at);
-		given = true;
-	}
-	return given;
-}
-
-/* irqbalance avoids isolated and nohz_full CPUs by itself, but a given ban replaces that
- * (irqbalance.c: setup_banned_cpus). It does not know CPUs that a cpuset isolates. */
-static void check_irqbalance(struct audit *a)
-{
-	static const char *const files[] = {"run/irqbalance", "etc/default/irqbalance",
-					    "etc/sysconfig/irqbalance"};
-	char text[LIST_MAX], why[128], list[LIST_MAX];
-	struct cpus banned, missing;
-	bool given = false, running = false;
-	struct task_walk w = {0};
-	struct finding *f;
-	struct task t;
-
-	while (next_task(a, &w, &t))
-		running |= comm_is(&t, "irqbalance") && runs_as_root(a, &t);
-	if (!need_tasks(a))
-		return;
-	if (!running) {
-		found_ok(a, "irqbalance does not run");
-		return;
-	}
-	cpus_clear(&banned);
-	for (int i = 0; i < 3 && !given; i++) {
-		given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPULIST", text,
-				 sizeof(text)) &&
-			text[0] && !cpus_parse(text, &banned, why, sizeof(why));
-		if (!given)
-			given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPUS", text,
-					 sizeof(text)) &&
-				text[0] && cpus_parse_mask(text, &banned);
-	}
-	if (!given) {
-		struct cpus more;
-
-		list_of(a, "sys/devices/system/cpu/isolated", &banned);
-		if (list_of(a, "sys/devices/system/cpu/nohz_full", &more))
-			cpus_or(&banned, &more);
-	}
-	missing = without(&a->targets, &banned);
-	if (cpus_empty(&missing)) {
-		found_ok(a, "irqbalance leaves these CPUs alone");
-		return;
-	}
-	cpus_format(&missing, list, sizeof(list));
-	if (given)
-		f = warn(a,
-			 "IRQBALANCE_BANNED_* replaces irqbalance's own ban of isolated CPUs and "
-			 "leaves out cpu %s",
-			 list);
-	else
-		f = warn(a, "irqbalance runs and may move IRQs to cpu %s", list);
-	if (f)
-		f->cpus = missing;
-	value(f, "banned: %s",
-	      cpus_empty(&banned) ? "none" : cpus_format(&banned, list, sizeof(list)));
-	good(f, "banned: %s", a->cpus);
-	words(f,
-	      "IRQBALANCE_BANNED_CPULIST=%s in /etc/default/irqbalance and restart it, or "
-	      "systemctl disable --now irqbalance",
-	      a->cpus);
 }
 
 const struct check checks_interrupts[] = {
