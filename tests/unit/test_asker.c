@@ -1011,7 +1011,7 @@ static void test_rows_change_hands_in_a_hiccup(void **state)
 #define TICKS 50000
 
 /* A hog that was woken, and went to work, before very many ticks: it keeps its waker, its work and
- * who queued it. The time behind what woke it is merged with the rest (nest_below()). */
+ * who queued it, and gets none of the time behind what woke it. */
 static void hog(bool woken_by_irq, uint32_t waker, uint32_t queuer, const char *who)
 {
 	uint64_t now = 120;
@@ -1027,8 +1027,7 @@ static void hog(bool woken_by_irq, uint32_t waker, uint32_t queuer, const char *
 	take(LEVEL_THREAD, RECORD_THREAD, 100, now);
 	snprintf(want, sizeof(want), "%scall_function %u, %s %u/%s",
 		 woken_by_irq ? "NET_RX 95, " : "", 3 * TICKS,
-		 queuer == UINT32_MAX ? "hog" : "site_1", 20 + 7 * TICKS + (woken_by_irq ? 5 : 0),
-		 who);
+		 queuer == UINT32_MAX ? "hog" : "site_1", 20 + 7 * TICKS, who);
 	assert_true(nest_folded(n) > 0);
 	assert_account(now, want);
 }
