@@ -74,7 +74,10 @@ static bool irq_is_per_cpu(const struct audit *a, unsigned irq)
 
 /* IRQs of one kind, which share a finding. */
 struct irqs {
-	struct finding_items delivered, managed, silent, may;
+	struct finding_items delivered, managed, stuck, silent, may;
+	struct cpus asked;  /* CPUs of isolcpus=managed_irq now */
+	struct cpus quiet;  /* CPUs isolated now, or by the advice */
+	struct cpus served; /* those of them that the stuck ones serve */
 	unsigned seen;
 };
 
@@ -183,27 +186,29 @@ static struct finding *irqs_found(struct audit *a, enum finding_level level,
 	return f;
 }
 
-static void say_delivered(struct audit *a, struct finding_items *l, bool managed)
+static struct finding *say_delivered(struct audit *a, struct finding_items *l, const char *many)
 {
-	struct finding *f = irqs_found(a, FINDING_WARN, l, "IRQ %u (%s) is delivered to %s",
-				       managed ? "%u managed IRQs are delivered to %s"
-					       : "%u IRQs are delivered to %s");
+	struct finding *f = irqs_found(a, FINDING_WARN, l, "IRQ %u (%s) is delivered to %s", many);
 	char count[32];
 
 	if (!f)
-		return;
+		return NULL;
 	f->about = true;
 	value(f, "%s interrupts on %s since boot",
 	      format_count(irqs_count(l), count, sizeof(count)), a->whose);
 	good(f, "only on cpu %s", a->keep);
-	if (!managed) {
-		irqs_move(a, f, l);
-		return;
-	}
-	f->cause = "I02";
+	return f;
+}
+
+static struct finding *say_managed(struct audit *a, struct finding_items *l)
+{
+	struct finding *f = say_delivered(a, l, "%u managed IRQs are delivered to %s");
+
+	if (f)
+		f->cause = "I02";
 	good(f, "only on cpu %s; the kernel spreads %s itself, and nobody else can move %s",
 	     a->keep, l->count == 1 ? "this one" : "these", l->count == 1 ? "it" : "them");
-	isolate(a, f, true, false);
+	return f;
 }
 
 /* Says which IRQs may come, though they do not now. */
@@ -215,6 +220,23 @@ static void say_may(struct audit *a, struct finding_items *l, const char *one, c
 		return;
 	good(f, "only on cpu %s", a->keep);
 	irqs_move(a, f, l);
+}
+
+/* isolcpus=managed_irq takes one away when it is new, and a CPU of its mask stays: where none is
+ * online the kernel takes the whole mask (kernel/irq/manage.c: irq_do_set_affinity). */
+static void add_managed(struct audit *a, struct irqs *all, unsigned irq, const char *name,
+			const struct cpus *allowed, const struct cpus *effective)
+{
+	struct cpus here = *effective, stays = without(allowed, &all->quiet),
+		    served = without(allowed, &stays);
+
+	cpus_and(&here, &a->targets);
+	if (!covers(&all->asked, &here) && meets(&stays, &a->online)) {
+		irq_add(a, &all->managed, irq, name, effective);
+		return;
+	}
+	irq_add(a, &all->stuck, irq, name, effective);
+	cpus_or(&all->served, &served);
 }
 
 static void look_at_irq(struct audit *a, const struct fact *x, unsigned irq, struct irqs *all)
@@ -234,7 +256,7 @@ static void look_at_irq(struct audit *a, const struct fact *x, unsigned irq, str
 	if (irq_is_per_cpu(a, irq))
 		return;
 	if (meets(&effective, &a->targets) && irq_count(a, irq) && irq_managed(a, irq))
-		irq_add(a, &all->managed, irq, name, &effective);
+		add_managed(a, all, irq, name, &allowed, &effective);
 	else if (meets(&effective, &a->targets) && irq_count(a, irq))
 		irq_add_fix(a, irq_add(a, &all->delivered, irq, name, &effective));
 	else if (meets(&effective, &a->targets))
@@ -245,19 +267,33 @@ static void look_at_irq(struct audit *a, const struct fact *x, unsigned irq, str
 
 static void check_irqs(struct audit *a)
 {
-	struct irqs all = {0};
+	struct irqs all = {.quiet = to_isolate(a->facts, &a->targets)};
+	char given[LIST_MAX], list[LIST_MAX];
 	const struct fact *x = NULL;
+	struct finding *f;
 	unsigned irq;
 
+	parameter(a, "isolcpus", given, sizeof(given));
+	if (strstr(given, "managed_irq,"))
+		all.asked = conditions_of(a->facts, NULL, -1).isolcpus_list;
 	while ((x = facts_next(a->facts, IRQ_DIR "*/smp_affinity_list", x)))
 		if (one_number(x->name, IRQ_DIR, &irq))
 			look_at_irq(a, x, irq, &all);
 	if (!all.seen)
 		unknown(a, "where interrupts go", "sys/kernel/irq/");
-	else if (!all.delivered.count && !all.managed.count && !all.silent.count && !all.may.count)
+	else if (!all.delivered.count && !all.managed.count && !all.stuck.count &&
+		 !all.silent.count && !all.may.count)
 		found_ok(a, "no IRQ may go to these CPUs");
-	say_delivered(a, &all.delivered, false);
-	say_delivered(a, &all.managed, true);
+	f = say_delivered(a, &all.delivered, "%u IRQs are delivered to %s");
+	if (f)
+		irqs_move(a, f, &f->list);
+	f = say_managed(a, &all.managed);
+	if (f)
+		isolate(a, f, true, false);
+	words(say_managed(a, &all.stuck),
+	      "do no I/O on cpu%s %s: the kernel spreads these interrupts itself",
+	      cpus_count(&all.served) == 1 ? "" : "s",
+	      cpus_format(&all.served, list, sizeof(list)));
 	say_may(a, &all.silent, "IRQ %u (%s) would be delivered to %s, and was not since boot",
 		"%u IRQs would be delivered to %s, and were not since boot");
 	say_may(a, &all.may, "IRQ %u (%s) may be moved to %s", "%u IRQs may be moved to %s");

@@ -106,12 +106,18 @@ static void begin(const struct machine *m)
 		fact("sys/fs/cgroup/cpuset.cpus.isolated", m->cpus);
 	fact("run/kconfig", m->kconfig);
 	fact("run/tasks/0000", m->tasks);
-	fact("proc/cmdline",
-	     strcmp(m->name, "another is isolated") ? "quiet\n" : "isolcpus=2 nohz_full=2\n");
+	fact("proc/cmdline", !strcmp(m->name, "another is isolated") ? "isolcpus=2 nohz_full=2\n"
+			     : !strcmp(m->name, "isolated")
+				     ? "isolcpus=managed_irq,domain,3 nohz_full=3\n"
+				     : "quiet\n");
 	fact("proc/irq/36/smp_affinity_list", "0-3\n");
 	fact("proc/irq/36/effective_affinity_list", m->cpus);
 	fact("sys/kernel/irq/36/actions", "ahci\n");
 	fact("sys/kernel/irq/36/per_cpu_count", "900,900,900,900\n");
+	fact("proc/irq/40/smp_affinity_list", m->cpus);
+	fact("proc/irq/40/effective_affinity_list", m->cpus);
+	fact("sys/kernel/irq/40/actions", "nvme0q4\n");
+	fact("sys/kernel/irq/40/per_cpu_count", "900,900,900,900\n");
 	fact("proc/irq/default_smp_affinity", "f\n");
 	fact("sys/devices/virtual/workqueue/cpumask", "f\n");
 	fact("proc/sys/kernel/watchdog", "1\n");
@@ -281,8 +287,7 @@ static void check_isolation(const struct machine *m, const char *who, const char
 		refuse(m, who, text, "takes the isolation from another CPU");
 	if (!strcmp(m->name, "another is isolated") && nohz != isolcpus)
 		refuse(m, who, text, "some kernels drop one of two lists");
-	if (!strcmp(m->name, "isolated") &&
-	    (nohz || (isolcpus && !strstr(who, "[I02]") && !strstr(who, "irq"))))
+	if (!strcmp(m->name, "isolated") && (nohz || isolcpus))
 		refuse(m, who, text, "it is so already");
 	if (!strcmp(m->name, "the boot CPU") && nohz)
 		refuse(m, who, text, "the boot CPU cannot be");
