@@ -77,8 +77,8 @@ static bool sysctl_key(const char *name, char *key, size_t len)
 void write_fix(struct audit *a, struct finding *f, const char *name, const char *text)
 {
 	const char *now = facts_text(a->facts, name);
-	char path[FACT_NAME_MAX + 8], slashed[FACT_NAME_MAX + 2], old[LINE_MAX_TEXT], line[128],
-		key[128];
+	char path[FACT_NAME_MAX + 8], slashed[FACT_NAME_MAX + 2], key[128], old[2 * LIST_MAX],
+		line[2 * LIST_MAX];
 
 	snprintf(slashed, sizeof(slashed), "/%s", name);
 	if (!f || !shell_quote(slashed, path, sizeof(path)))
@@ -91,7 +91,7 @@ void write_fix(struct audit *a, struct finding *f, const char *name, const char 
 		*strchr(from, ']') = 0;
 		memmove(line, from, strlen(from) + 1);
 	}
-	if (!now || !shell_quote(line, old, sizeof(old)))
+	if (!now || strcspn(now, "\n") >= sizeof(line) || !shell_quote(line, old, sizeof(old)))
 		old[0] = 0;
 	if (sysctl_key(name, key, sizeof(key))) {
 		command(f, "sysctl -w %s=%s", key, text);

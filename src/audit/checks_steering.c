@@ -16,8 +16,7 @@ static void check_rps(struct audit *a)
 	struct cpus set;
 
 	while ((x = facts_next(a->facts, "sys/class/net/*/queues/*/rps_cpus", x))) {
-		char path[FACT_NAME_MAX], old[LINE_MAX_TEXT], mask[LIST_MAX],
-			slashed[FACT_NAME_MAX];
+		char path[FACT_NAME_MAX], mask[2 * LIST_MAX], slashed[FACT_NAME_MAX];
 		const char *interface = x->name + strlen("sys/class/net/");
 
 		looked++;
@@ -26,12 +25,12 @@ static void check_rps(struct audit *a)
 		name_add(&names, interface, strcspn(interface, "/"));
 		set = without(&set, &a->targets);
 		cpus_format_mask(&set, mask, sizeof(mask));
-		first_line(x->text, old, sizeof(old));
 		snprintf(slashed, sizeof(slashed), "/%s", x->name);
 		if (!shell_quote(slashed, path, sizeof(path)))
 			continue;
 		text_add(&fix, "%secho %s > %s", fix ? "; " : "", mask, path);
-		text_add(&back, "%secho %s > %s", back ? "; " : "", old, path);
+		text_add(&back, "%secho %.*s > %s", back ? "; " : "", (int)strcspn(x->text, "\n"),
+			 x->text, path);
 	}
 	if (names.count) {
 		struct finding *f = warn(a, "RPS steers received packets to %s: %s", a->whose,

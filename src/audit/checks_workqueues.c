@@ -54,7 +54,7 @@ static void check_workqueues(struct audit *a)
 	struct finding_items names = {0};
 	struct finding joined = {0}, *f;
 	const struct fact *x = NULL;
-	char one[128];
+	char one[128], list[LIST_MAX];
 	struct cpus set;
 
 	while ((x = facts_next(a->facts, WQ_DIR "*/cpumask", x))) {
@@ -99,7 +99,7 @@ static void check_workqueues(struct audit *a)
 	f->undo = joined.undo;
 	f->fix_kind = FIX_COMMAND;
 	if (names.count == 1)
-		value(f, "cpu %s", cpus_format(&joined.cpus, one, sizeof(one)));
+		value(f, "cpu %s", cpus_format(&joined.cpus, list, sizeof(list)));
 	good(f, "cpu %s", a->keep);
 }
 

@@ -1091,6 +1091,58 @@ static void test_many(void **state)
 	facts_free(&f);
 }
 
+/* The text of a file goes into the undo whole, or there is none: of a list that is cut the kernel
+ * takes the rest, of a mask that is cut it takes other CPUs. */
+static void test_whole_undo(void **state)
+{
+	char list[4096] = "0", mask[1024] = "", want[8192], *longest;
+	struct audit_options o = {0};
+	struct findings out = {0};
+	struct facts f = {0};
+
+	(void)state;
+	put(&f, CPU "online", "0-2047\n");
+	put(&f, CPU "possible", "0-2047\n");
+	for (unsigned cpu = 2; cpu < 1024; cpu += 2)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), ",%u", cpu);
+	for (unsigned word = 0; word < 64; word++)
+		snprintf(mask + strlen(mask), sizeof(mask) - strlen(mask), "%s%08x",
+			 word ? "," : "", 0xf0000000 + word);
+	put(&f, "proc/irq/36/smp_affinity_list", list);
+	put(&f, "sys/kernel/irq/36/actions", "ahci\n");
+	put(&f, "sys/kernel/irq/36/per_cpu_count", "0,0,9\n");
+	put(&f, WQ "cpumask", mask);
+	put(&f, WQ "writeback/cpumask", mask);
+	put(&f, "sys/class/net/eth0/queues/rx-0/rps_cpus", mask);
+	cpus_add(&o.targets, 2);
+	for (unsigned word = 0; word < 64; word++)
+		cpus_add(&o.targets, word * 32 + 31);
+	assert_int_equal(audit(&f, &o, &out), 0);
+	snprintf(want, sizeof(want), "echo %s > /proc/irq/36/smp_affinity_list", list);
+	assert_string_equal(find(&out, "irq")->undo, want);
+	snprintf(want, sizeof(want), "echo %s > /sys/devices/virtual/workqueue/cpumask", mask);
+	assert_string_equal(find(&out, "unbound_work")->undo, want);
+	snprintf(want, sizeof(want), "echo %s > /sys/devices/virtual/workqueue/writeback/cpumask",
+		 mask);
+	assert_string_equal(find(&out, "workqueues")->undo, want);
+	assert_null(strstr(find(&out, "workqueues")->value, "..."));
+	snprintf(want, sizeof(want), "echo %s > /sys/class/net/eth0/queues/rx-0/rps_cpus", mask);
+	assert_string_equal(find(&out, "rps")->undo, want);
+	findings_free(&out);
+	longest = malloc(FACT_MAX);
+	assert_non_null(longest);
+	memset(longest, '0', FACT_MAX);
+	longest[FACT_MAX - 2] = '4'; /* a mask with CPU 2 */
+	longest[FACT_MAX - 1] = 0;
+	put(&f, WQ "cpumask", longest);
+	free(longest);
+	assert_int_equal(audit(&f, &o, &out), 0);
+	assert_int_equal(find(&out, "unbound_work")->level, FINDING_WARN);
+	assert_null(find(&out, "unbound_work")->undo);
+	findings_free(&out);
+	facts_free(&f);
+}
+
 static void add_queue(struct facts *f, unsigned irq, unsigned cpu, unsigned cpus, bool managed,
 		      unsigned long long count)
 {
@@ -1511,6 +1563,7 @@ int main(void)
 		cmocka_unit_test(test_clock_watchdog),
 		cmocka_unit_test(test_offline_threads),
 		cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_whole_undo),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
