@@ -8,7 +8,6 @@
 #include "base/hash.h"
 
 #define TEXTS_SLOTS 65536
-#define TEXTS_MAX   (64 << 20)
 /* Tries to find a text. After that it is stored again, so a file whose texts were chosen to collide
  * is not slow. */
 #define TEXTS_TRIES 32
@@ -23,12 +22,17 @@ struct kept {
 struct texts {
 	struct kept *slot[TEXTS_SLOTS];
 	struct kept *newest;
-	size_t used;
+	size_t used, most;
+	bool lack;
 };
 
-struct texts *texts_new(void)
+struct texts *texts_new(size_t most)
 {
-	return calloc(1, sizeof(struct texts));
+	struct texts *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->most = most;
+	return t;
 }
 
 void texts_free(struct texts *t)
@@ -50,9 +54,9 @@ const char *texts_keep(struct texts *t, const char *text, size_t len)
 	for (k = t->slot[h]; k && tries < TEXTS_TRIES; k = k->next, tries++)
 		if (k->len == len && !memcmp(k->text, text, len))
 			return k->text;
-	if (len > TEXTS_MAX || t->used + len + sizeof(*k) > TEXTS_MAX)
-		return NULL;
-	k = malloc(sizeof(*k) + len + 1);
+	k = len <= t->most && t->used + len + sizeof(*k) <= t->most ? malloc(sizeof(*k) + len + 1)
+								    : NULL;
+	t->lack |= !k;
 	if (!k)
 		return NULL;
 	t->used += len + sizeof(*k);
@@ -64,4 +68,9 @@ const char *texts_keep(struct texts *t, const char *text, size_t len)
 	k->older = t->newest;
 	t->newest = k;
 	return k->text;
+}
+
+bool texts_lack(const struct texts *t)
+{
+	return t->lack;
 }

@@ -3,13 +3,16 @@
 #ifndef CULPRIT_TEXTS_H
 #define CULPRIT_TEXTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct texts;
-struct texts *texts_new(void); /* NULL: out of memory */
+#define TEXTS_BYTES (64 << 20)        /* bytes for what a machine, or a recording, may name */
+struct texts *texts_new(size_t most); /* most: bytes in all. NULL: out of memory */
 void texts_free(struct texts *t);
 /* Returns the stored copy of a text, which lives as long as `t`, aligned for pointers; NULL when
- * memory, or the most that a recording may name (64 MiB), is used up. */
+ * memory, or the most, is used up. */
 const char *texts_keep(struct texts *t, const char *text, size_t len);
+bool texts_lack(const struct texts *t); /* true: it had no room for one */
 
 #endif

@@ -16,6 +16,7 @@
 #include "collect/facts.h"
 #include "collect/host.h"
 #include "collect/readings.h"
+#include "model/report.h"
 #include "recording/create.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
@@ -107,6 +108,9 @@ static void tell_incomplete(struct live *l)
 	view_incomplete(l->view);
 	if (strcmp(before, l->view->run.incomplete))
 		say("incomplete: %s", l->view->run.incomplete);
+	if (l->view->run.names_lack && !l->names_said)
+		say("names: " REPORT_NAMES_LACK "; a new run has room again");
+	l->names_said = l->view->run.names_lack;
 }
 
 /* Says what CLOCK_MONOTONIC does not know. Looks once a second. */

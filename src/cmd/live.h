@@ -56,7 +56,8 @@ struct live {
 	void *run;             /* set by the engine while it is open */
 	struct flight *flight; /* while it is open */
 	struct notify notify;
-	int host_clock; /* from readings_open() */
+	int host_clock;  /* from readings_open() */
+	bool names_said; /* true: names_lack was */
 };
 
 /* Refuses a recording that live_run could not make: to standard output, or where one is. Makes

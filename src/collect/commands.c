@@ -179,7 +179,7 @@ struct commands *commands_new(void)
 
 	if (!c)
 		return NULL;
-	c->texts = texts_new();
+	c->texts = texts_new(TEXTS_BYTES);
 	if (!c->texts || grow(c) || pthread_attr_init(&c->attr)) {
 		texts_free(c->texts);
 		free(c->slot);

@@ -318,6 +318,11 @@ const struct names *live_names(const struct live_names *n)
 	return &n->names;
 }
 
+bool live_names_lack(const struct live_names *n)
+{
+	return owners_lack(n->owners);
+}
+
 bool live_names_hidden(const struct live_names *n)
 {
 	return symbols_hidden(n->symbols);

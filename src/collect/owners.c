@@ -250,6 +250,11 @@ const char *owners_text(struct owners *o, uint32_t number)
 	return g->text;
 }
 
+bool owners_lack(const struct owners *o)
+{
+	return texts_lack(o->texts);
+}
+
 /* Takes the folder that `fd` is of, which it closes, and all below it. path: the group's, with room
  * for more. */
 static void walk(struct owners *o, int fd, char path[PATH_MAX], int depth)
@@ -351,7 +356,7 @@ struct owners *owners_new(int root, const struct hierarchy *h)
 	if (!o)
 		return NULL;
 	o->root = root;
-	o->texts = texts_new();
+	o->texts = texts_new(TEXTS_BYTES);
 	if (!o->texts) {
 		free(o);
 		return NULL;

@@ -38,6 +38,8 @@ void owners_made(struct owners *o, uint32_t number, const char *path);
 /* The text that owner_read() takes; NULL: not known. Valid until owners_free. */
 const char *owners_text(struct owners *o, uint32_t number);
 
+bool owners_lack(const struct owners *o); /* true: it had no room for one's text */
+
 /* Copies the string of a JSON text that json_find() finds. False: there is none, or it has what no
  * name has. */
 bool owners_json(const char *json, const char *const *path, char name[OWNER_NAME]);

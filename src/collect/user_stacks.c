@@ -99,7 +99,7 @@ struct user_stacks *user_stacks_new(int map, const char *debug)
 	struct user_stacks *s = calloc(1, sizeof(*s));
 	int err;
 
-	if (!s || !(s->texts = texts_new())) {
+	if (!s || !(s->texts = texts_new(TEXTS_BYTES))) {
 		free(s);
 		complain("out of memory");
 		return NULL;

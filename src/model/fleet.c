@@ -14,7 +14,7 @@
 int fleet_init(struct fleet *f)
 {
 	*f = (struct fleet){0};
-	f->texts = texts_new();
+	f->texts = texts_new(TEXTS_BYTES);
 	f->source = calloc(FLEET_SOURCES + SOURCE_KINDS, sizeof(*f->source));
 	f->slot = calloc(SLOTS, sizeof(*f->slot));
 	if (f->texts && f->source && f->slot)

@@ -31,7 +31,7 @@ uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_W
 
 /* Writes what a reader must know before any figure; returns how many there are. */
 #define REPORT_HOSTS    4 /* several recordings of hosts: those named */
-#define REPORT_CAUTIONS (7 + REPORT_HOSTS)
+#define REPORT_CAUTIONS (8 + REPORT_HOSTS)
 struct report_cautions {
 	struct report_fact fact[REPORT_CAUTIONS];
 	char never_ran[160], waits[200];
@@ -131,6 +131,11 @@ char *report_thread_notes(const struct view *v, const struct cpu *c);
 
 /* Behind how many runs, of a timer of the kernel's own (cpu.unread). */
 #define REPORT_UNREAD "of the timer were written over before they were read: they are in no value"
+
+/* The caution for run.names_lack, of a run or of who read its recording. */
+#define REPORT_NAMES_LACK                                                                          \
+	"more came than there is room for: what has no owner, command line, caller or function "   \
+	"here may have one"
 
 /* Tells of merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);

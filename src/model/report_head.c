@@ -77,6 +77,8 @@ uint32_t report_cautions(const struct view *v, struct report_cautions *c)
 		fact[n++] = (struct report_fact){
 			"not added up",
 			say_waits_lost(view_waits_lost(v), c->waits, sizeof(c->waits)), true};
+	if (v->run.names_lack)
+		fact[n++] = (struct report_fact){"names", REPORT_NAMES_LACK, true};
 	return n;
 }
 

@@ -63,6 +63,12 @@ static inline bool event_is_name(enum event_type type)
 	return (type >= EVENT_IRQ && type <= EVENT_STACK) || type >= EVENT_OWNER;
 }
 
+/* True for names of which users choose every part, and as many as they like. */
+static inline bool event_is_users(enum event_type type)
+{
+	return type == EVENT_OWNER || type == EVENT_COMMAND || type == EVENT_CALLS;
+}
+
 /* Hears everything that a session is given, in its order. */
 struct tap {
 	void *ctx;

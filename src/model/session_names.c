@@ -26,7 +26,7 @@ static const char *ask_irq(void *ctx, uint32_t irq)
 static const char *keep(const struct session_names *s, enum event_type type, uint64_t number,
 			const char *name)
 {
-	name = view_text(s->view, name);
+	name = event_is_users(type) ? view_users_text(s->view, name) : view_text(s->view, name);
 	if (!name && type == EVENT_SYMBOL) /* memory is out */
 		name = "[unknown]";
 	if (name || (type != EVENT_COMMAND && type != EVENT_DEVICE && type != EVENT_CALLS))

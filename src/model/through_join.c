@@ -136,8 +136,8 @@ static void give(struct through *t, uint32_t index, const struct host_window *w,
 		piece->asker = p->asker;
 		piece->asker.host = true;
 		piece->asker.function = view_text(t->view, p->asker.function);
-		piece->asker.owner = view_text(t->view, p->asker.owner);
-		piece->asker.command = view_text(t->view, p->asker.command);
+		piece->asker.owner = view_users_text(t->view, p->asker.owner);
+		piece->asker.command = view_users_text(t->view, p->asker.command);
 		piece->asker.user = 0;    /* no more is its number */
 		piece->asker.process = 0; /* the guest's names are not the host's */
 		source_asker(s, &piece->asker);

@@ -8,6 +8,8 @@
 
 #include "base/units.h"
 
+#define USERS_BYTES (TEXTS_BYTES / 2)
+
 static int init_lane(struct cpu *c, unsigned number)
 {
 	c->number = number;
@@ -34,11 +36,27 @@ int view_again(struct view *v, unsigned number)
 	return init_lane(c, number);
 }
 
+static const char *keep(struct view *v, struct texts **t, size_t most, const char *text)
+{
+	const char *kept;
+
+	if (!text)
+		return NULL;
+	if (!*t)
+		*t = texts_new(most);
+	kept = *t ? texts_keep(*t, text, strlen(text)) : NULL;
+	v->run.names_lack |= !kept;
+	return kept;
+}
+
 const char *view_text(struct view *v, const char *text)
 {
-	if (!v->texts)
-		v->texts = texts_new();
-	return v->texts && text ? texts_keep(v->texts, text, strlen(text)) : NULL;
+	return keep(v, &v->texts, TEXTS_BYTES, text);
+}
+
+const char *view_users_text(struct view *v, const char *text)
+{
+	return keep(v, &v->users_texts, USERS_BYTES, text);
 }
 
 void view_not_observed(struct view *v, const char *tracepoint)
@@ -281,7 +299,8 @@ void view_free(struct view *v)
 	v->run.not_observed = NULL;
 	v->run.nnot_observed = 0;
 	texts_free(v->texts);
-	v->texts = NULL;
+	texts_free(v->users_texts);
+	v->texts = v->users_texts = NULL;
 	facts_free(&v->facts);
 	findings_free(&v->findings);
 	book_entries_free(&v->entries);

@@ -223,6 +223,7 @@ struct run {
 	const char **not_observed; /* tracepoints that this kernel lacks; allocated */
 	uint32_t nnot_observed;
 	uint64_t recursion_misses; /* misses of the probes, which are the same for all CPUs */
+	bool names_lack;           /* some had no room: REPORT_NAMES_LACK */
 	/* True: these and the lanes' waits_before and waits_beyond are known, which an earlier
 	 * version did not record. */
 	bool waits_known;
@@ -244,6 +245,7 @@ struct view {
 	struct findings findings;    /* conclusions of the audit from them */
 	struct book_entries entries; /* entries of the causes that these have */
 	struct texts *texts;         /* strings that it points to, sources' names among them */
+	struct texts *users_texts;   /* those of which users choose as many as they like */
 	struct cpu_groups groups;    /* CPUs that are alike; empty: nobody looked, or not CPUs */
 	const struct through_found *host_side; /* NULL: no recording of its host was joined */
 	const char *file; /* name of its recording, as given; any bytes; NULL: none, or not known */
@@ -279,6 +281,7 @@ int view_cpus(struct view *v, const unsigned *numbers, uint32_t n);
 void worst_free(struct worst *w); /* frees its contents */
 /* The view's copy of a text; NULL for NULL, and when there is no memory for it. */
 const char *view_text(struct view *v, const char *text);
+const char *view_users_text(struct view *v, const char *text);  /* an owner's, a command, calls */
 void view_not_observed(struct view *v, const char *tracepoint); /* adds one that the kernel lacks */
 
 void cpu_clear(struct cpu *c); /* frees its series, closure rows and changes of frequency */

@@ -358,6 +358,7 @@ void reader_end(struct recording *r)
 		for (uint32_t i = 0; i < r->view->ncpus; i++)
 			r->view->cpu[i].counts = *session_counts(r->session, i);
 	r->view->run.damaged = r->view->run.incomplete[0];
+	r->view->run.names_lack |= naming_lacks(r->naming);
 	view_incomplete(r->view);
 	if (!cpus_empty(&r->part.cpus))
 		cpus_and(&r->view->run.cpus, &r->part.cpus);

@@ -43,6 +43,7 @@ static const struct field run_fields[] = {
 	F(TIME, run, never_ran_ns),
 	F(FLAG, run, exits),
 	F(READINGS, run, readings),
+	F(FLAG, run, names_lack),
 };
 
 static const struct field cpu_fields[] = {

@@ -20,22 +20,27 @@ struct name {
 	uint32_t user; /* EVENT_CALLER: number of the user stack */
 };
 
-struct naming {
+struct table {
 	struct texts *texts;
 	struct name *slot;
 	unsigned bits;
 	uint32_t used;
+	bool lacks; /* true: it had no slot for a name */
+};
+
+struct naming {
+	struct table table[2]; /* the second: names of event_is_users() */
 	struct names names;
 	bool redact;
 };
 
 /* The slot that has it, or a free one for it; NULL: neither is near. */
-static struct name *find(const struct naming *n, enum event_type type, uint64_t number)
+static struct name *find(const struct table *t, enum event_type type, uint64_t number)
 {
-	uint64_t at = ((number ^ (uint64_t)type << 60) * 0x9e3779b97f4a7c15ULL) >> (64 - n->bits);
+	uint64_t at = ((number ^ (uint64_t)type << 60) * 0x9e3779b97f4a7c15ULL) >> (64 - t->bits);
 
 	for (int tries = 0; tries < TRIES; tries++, at++) {
-		struct name *x = &n->slot[at & ((1u << n->bits) - 1)];
+		struct name *x = &t->slot[at & ((1u << t->bits) - 1)];
 
 		if (!x->type || (x->type == type && x->number == number))
 			return x;
@@ -44,39 +49,41 @@ static struct name *find(const struct naming *n, enum event_type type, uint64_t 
 }
 
 /* Doubles the slots; without memory they stay as they are. */
-static void grow(struct naming *n)
+static void grow(struct table *t)
 {
-	struct naming larger = {.bits = n->bits + 1,
-				.slot = calloc(2u << n->bits, sizeof(*n->slot))};
+	struct table larger = {.bits = t->bits + 1,
+			       .slot = calloc(2u << t->bits, sizeof(*t->slot))};
 
 	if (!larger.slot)
 		return;
-	for (uint32_t i = 0; i < 1u << n->bits; i++) {
-		const struct name *x = &n->slot[i];
+	for (uint32_t i = 0; i < 1u << t->bits; i++) {
+		const struct name *x = &t->slot[i];
 		struct name *to = x->type ? find(&larger, x->type, x->number) : NULL;
 
 		if (to)
 			*to = *x;
+		else
+			t->lacks |= x->type != 0;
 	}
-	free(n->slot);
-	n->slot = larger.slot;
-	n->bits = larger.bits;
+	free(t->slot);
+	t->slot = larger.slot;
+	t->bits = larger.bits;
 }
 
 static const struct name *known(const struct naming *n, enum event_type type, uint64_t number)
 {
 	static const struct name unknown;
-	const struct name *x = find(n, type, number);
+	const struct name *x = find(&n->table[event_is_users(type)], type, number);
 
 	return x ? x : &unknown;
 }
 
-static const char *keep(struct naming *n, struct reading *r)
+static const char *keep(struct naming *n, struct reading *r, enum event_type type)
 {
 	size_t len;
 	const char *text = get_text(r, &len);
 
-	text = text ? texts_keep(n->texts, text, len) : NULL;
+	text = text ? texts_keep(n->table[event_is_users(type)].texts, text, len) : NULL;
 	return n->redact ? redact_symbol(text) : text;
 }
 
@@ -85,12 +92,12 @@ static void take_stack(struct naming *n, struct reading *r, struct name *x, int 
 	const char *frame[STACK_FRAMES];
 
 	for (int i = 0; i < nframes; i++) {
-		const char *text = keep(n, r);
+		const char *text = keep(n, r, EVENT_STACK);
 
 		frame[i] = text ? text : "?";
 	}
-	x->frame =
-		(const void *)texts_keep(n->texts, (const char *)frame, nframes * sizeof(frame[0]));
+	x->frame = (const void *)texts_keep(n->table[0].texts, (const char *)frame,
+					    nframes * sizeof(frame[0]));
 	x->nframes = x->frame ? nframes : 0;
 }
 
@@ -106,37 +113,36 @@ void naming_skip(struct reading *r, const struct event *e)
 		get_text(r, &len);
 }
 
-/* True for names of which users choose every part. */
-static bool is_users(enum event_type type)
-{
-	return type == EVENT_OWNER || type == EVENT_COMMAND || type == EVENT_CALLS;
-}
-
 void naming_take(struct naming *n, struct reading *r, const struct event *e)
 {
+	struct table *t = &n->table[event_is_users(e->type)];
 	struct name *x;
 
-	if (n->used >= 1u << (n->bits - 1) && n->bits < BITS_MOST)
-		grow(n);
-	x = find(n, e->type, e->named.number);
-	/* known already, or the table is full */
-	if (!x || x->type || n->used >= 1u << (n->bits - 1)) {
+	if (t->used >= 1u << (t->bits - 1) && t->bits < BITS_MOST)
+		grow(t);
+	x = find(t, e->type, e->named.number);
+	if (!x || (!x->type && t->used >= 1u << (t->bits - 1))) {
+		t->lacks = true;
 		naming_skip(r, e);
 		return;
 	}
-	n->used++;
+	if (x->type) { /* known already */
+		naming_skip(r, e);
+		return;
+	}
+	t->used++;
 	x->type = e->type;
 	x->number = e->named.number;
 	if (e->type == EVENT_STACK)
 		take_stack(n, r, x, e->named.nframes);
 	else if (e->type == EVENT_CALLER)
 		x->user = n->redact ? 0 : e->named.user;
-	else if (n->redact && is_users(e->type))
+	else if (n->redact && event_is_users(e->type))
 		naming_skip(r, e); /* the slot is taken, and has no name */
 	else
-		x->name = keep(n, r);
+		x->name = keep(n, r, e->type);
 	if (e->type == EVENT_IRQ)
-		x->affinity = keep(n, r);
+		x->affinity = keep(n, r, e->type);
 }
 
 static const char *name_irq(void *ctx, uint32_t irq)
@@ -202,15 +208,27 @@ void naming_redact(struct naming *n)
 	n->redact = true;
 }
 
-struct naming *naming_new(struct texts *texts, enum owner_by by)
+bool naming_lacks(const struct naming *n)
+{
+	bool lacks = false;
+
+	for (int i = 0; i < 2; i++)
+		lacks |= n->table[i].lacks || texts_lack(n->table[i].texts);
+	return lacks;
+}
+
+struct naming *naming_new(struct texts *texts, struct texts *users, enum owner_by by)
 {
 	struct naming *n = calloc(1, sizeof(*n));
 
 	if (!n)
 		return NULL;
-	n->texts = texts;
-	n->bits = BITS_FIRST;
-	n->slot = calloc(1u << n->bits, sizeof(*n->slot));
+	n->table[0].texts = texts;
+	n->table[1].texts = users;
+	for (int i = 0; i < 2; i++) {
+		n->table[i].bits = BITS_FIRST;
+		n->table[i].slot = calloc(1u << BITS_FIRST, sizeof(struct name));
+	}
 	n->names = (struct names){n,
 				  name_irq,
 				  name_affinity,
@@ -224,9 +242,9 @@ struct naming *naming_new(struct texts *texts, enum owner_by by)
 				  .by = by,
 				  .kept = true,
 				  .stack_kept = name_stack_kept};
-	if (n->slot)
+	if (n->table[0].slot && n->table[1].slot)
 		return n;
-	free(n);
+	naming_free(n);
 	return NULL;
 }
 
@@ -234,7 +252,8 @@ void naming_free(struct naming *n)
 {
 	if (!n)
 		return;
-	free(n->slot);
+	for (int i = 0; i < 2; i++)
+		free(n->table[i].slot);
 	free(n);
 }
 

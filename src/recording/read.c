@@ -139,9 +139,10 @@ static void find_end(struct recording *r)
 
 static int prepare(struct recording *r, const char *path)
 {
-	view_text(r->view, ""); /* makes its texts */
+	bool texts = view_text(r->view, "") && view_users_text(r->view, ""); /* makes them */
+
 	r->texts = r->view->texts;
-	r->naming = r->texts ? naming_new(r->texts, r->part.by) : NULL;
+	r->naming = texts ? naming_new(r->texts, r->view->users_texts, r->part.by) : NULL;
 	if (!r->naming)
 		return complain("out of memory");
 	if (take_head(r, path))

@@ -502,6 +502,7 @@ static void rt(struct scene *s, const char *path)
 		      2);
 	v->cpu[0].ended = "e|`nd`\n\033[1m<z>";
 	strcpy(v->run.isolation_changed, "cpu 3|`a`\n\033[1m<b>");
+	v->run.names_lack = true;
 }
 
 static void untraced(struct scene *s, const char *path)

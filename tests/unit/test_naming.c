@@ -14,14 +14,15 @@
 
 #define MOST 131072 /* names that are kept */
 
-static struct texts *texts;
+static struct texts *texts, *users;
 static struct naming *naming;
 
 static int begin(void **state)
 {
 	(void)state;
-	texts = texts_new();
-	naming = texts ? naming_new(texts, BY_THREAD) : NULL;
+	texts = texts_new(TEXTS_BYTES);
+	users = texts_new(TEXTS_BYTES);
+	naming = texts && users ? naming_new(texts, users, BY_THREAD) : NULL;
 	return naming ? 0 : -1;
 }
 
@@ -30,6 +31,7 @@ static int end(void **state)
 	(void)state;
 	naming_free(naming);
 	texts_free(texts);
+	texts_free(users);
 	return 0;
 }
 
@@ -147,6 +149,48 @@ static void test_too_many(void **state)
 	assert_string_equal(names->irq(names->ctx, 0), "eth0");
 	assert_string_equal(names->irq(names->ctx, MOST - 1), "eth0");
 	assert_null(names->irq(names->ctx, MOST));
+	assert_true(naming_lacks(naming));
+}
+
+/* Too many control groups take no room of the kernel's functions. */
+static void test_too_many_owners(void **state)
+{
+	const struct names *names = naming_names(naming);
+
+	(void)state;
+	for (uint32_t i = 0; i < MOST; i++)
+		take(named(EVENT_OWNER, i), "/a.service", NULL);
+	assert_false(naming_lacks(naming));
+	take(named(EVENT_OWNER, 7), "/a.service", NULL); /* again */
+	assert_false(naming_lacks(naming));
+	take(named(EVENT_OWNER, MOST), "/b.service", NULL);
+	assert_true(naming_lacks(naming));
+	assert_string_equal(names->owner(names->ctx, MOST - 1), "/a.service");
+	assert_null(names->owner(names->ctx, MOST));
+	take(named(EVENT_SYMBOL, 0xffffffff81000000), "tick_handle", NULL);
+	assert_string_equal(names->symbol(names->ctx, 0xffffffff81000000), "tick_handle");
+}
+
+/* Nor do texts without end. */
+static void test_long_owners(void **state)
+{
+	const struct names *names;
+
+	(void)state;
+	naming_free(naming);
+	texts_free(users);
+	users = texts_new(100);
+	naming = naming_new(texts, users, BY_THREAD);
+	assert_non_null(naming);
+	names = naming_names(naming);
+	take(named(EVENT_OWNER, 1), "/a.service", NULL);
+	assert_false(naming_lacks(naming));
+	take(named(EVENT_OWNER, 2), "/a-name-of-more-than-forty-bytes-that-has-no-room.service",
+	     NULL);
+	assert_true(naming_lacks(naming));
+	assert_null(names->owner(names->ctx, 2));
+	take(named(EVENT_SYMBOL, 0xffffffff81000000), "tick_handle", NULL);
+	assert_string_equal(names->symbol(names->ctx, 0xffffffff81000000), "tick_handle");
 }
 
 int main(void)
@@ -154,6 +198,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_many, begin, end),
 		cmocka_unit_test_setup_teardown(test_too_many, begin, end),
+		cmocka_unit_test_setup_teardown(test_too_many_owners, begin, end),
+		cmocka_unit_test_setup_teardown(test_long_owners, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

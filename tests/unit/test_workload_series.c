@@ -79,7 +79,7 @@ static void fine_values(void **state)
 static void recorded(void **state)
 {
 	struct cpu c = some_run(), back = {0};
-	struct texts *texts = texts_new();
+	struct texts *texts = texts_new(TEXTS_BYTES);
 	struct bytes b = {0};
 	struct reading r;
 	uint64_t misses = 1;
@@ -120,7 +120,7 @@ static void recorded(void **state)
 /* A chart would draw a value that is longer than the longest beside its columns. */
 static void longest_is_the_longest(void **state)
 {
-	struct texts *texts = texts_new();
+	struct texts *texts = texts_new(TEXTS_BYTES);
 
 	(void)state;
 	for (int bad = 0; bad < 2; bad++) {
