@@ -63,44 +63,79 @@ void check_partitions(struct audit *a)
 		 "parent's");
 }
 
+static const char *const quota_files[] = {"cpu.max", "cpu.cfs_quota_us"};
+
 /* Threads of the workload that are under a quota. */
 struct throttled {
 	struct finding_items threads;
-	struct finding fixes; /* fixes of all of them */
-	const struct fact *last;
+	struct finding fixes;           /* fixes of all of them */
 	char value[LINE_MAX_TEXT + 32]; /* value of the first one's quota */
 };
 
-/* True for a thread that is under another quota, too. */
-static bool is_listed(const struct finding_items *l, unsigned tid)
-{
-	for (uint32_t i = 0; i < l->count; i++)
-		if (l->row[i].number == tid)
-			return true;
-	return false;
-}
-
 /* x: the quota, in a file of this name. */
-static void throttled_add(struct audit *a, struct throttled *all, const struct fact *x,
-			  const char *file, const struct task *t)
+static void quota_add(struct audit *a, struct throttled *all, const struct fact *x,
+		      const char *file)
 {
-	char name[160], line[LINE_MAX_TEXT];
+	char line[LINE_MAX_TEXT];
 	struct finding one = {0};
 
-	snprintf(name, sizeof(name), "%.*s [%u]", (int)t->comm_len, t->comm, t->tid);
-	if (!is_listed(&all->threads, t->tid) && !finding_items_add(&all->threads, name, t->tid))
-		a->short_of_memory = true;
-	if (all->last == x)
-		return;
 	first_line(x->text, line, sizeof(line));
-	if (!all->last)
+	if (!all->value[0])
 		snprintf(all->value, sizeof(all->value), "%s: %s", file, line);
-	all->last = x;
 	write_fix(a, &one, x->name, strcmp(file, "cpu.max") ? "-1" : "max");
-	if (one.fix)
+	/* Another process may be under it, too. No such command is a part of another one. */
+	if (one.fix && !(all->fixes.fix && strstr(all->fixes.fix, one.fix)))
 		join_fixes(&all->fixes, &one);
 	free(one.fix);
 	free(one.undo);
+}
+
+/* Adds the quotas that a process is under, those of its cgroups and of all above them; false: there
+ * are none. */
+static bool quotas_of(struct audit *a, struct throttled *all, unsigned process)
+{
+	const struct fact *procs = NULL, *x;
+	char number[16], name[FACT_NAME_MAX];
+	bool some = false;
+	int depth = 0;
+
+	snprintf(number, sizeof(number), "%u", process);
+	while ((procs = next_cgroup(a, "cgroup.procs", &depth, procs))) {
+		const char *end = procs->name + strlen("sys/fs/cgroup");
+
+		if (procs->err || !has_word(procs->text, number))
+			continue;
+		for (; end; end = strchr(end + 1, '/'))
+			for (int i = 0; i < 2; i++) {
+				snprintf(name, sizeof(name), "%.*s/%s", (int)(end - procs->name),
+					 procs->name, quota_files[i]);
+				x = facts_find(a->facts, name);
+				if (!x || x->err)
+					continue;
+				quota_add(a, all, x, quota_files[i]);
+				some = true;
+			}
+	}
+	return some;
+}
+
+static void throttled_take(struct audit *a, struct throttled *all)
+{
+	struct task_walk w = {0};
+	unsigned process = 0;
+	bool under = false;
+	char name[160];
+	struct task t;
+
+	while (next_task(a, &w, &t)) {
+		if ((t.flags & TASK_KTHREAD) || !covers(&a->targets, &t.allowed))
+			continue;
+		if (t.tgid != process) /* the threads of one follow each other */
+			under = quotas_of(a, all, process = t.tgid);
+		snprintf(name, sizeof(name), "%.*s [%u]", (int)t.comm_len, t.comm, t.tid);
+		if (under && !finding_items_add(&all->threads, name, t.tid))
+			a->short_of_memory = true;
+	}
 }
 
 static void throttled_say(struct audit *a, struct throttled *all)
@@ -132,43 +167,24 @@ static void throttled_say(struct audit *a, struct throttled *all)
  * own workload is under it. */
 void check_quota(struct audit *a)
 {
-	static const char *const files[] = {"cpu.max", "cpu.cfs_quota_us"};
-	struct naming names = {0};
-	char procs[FACT_NAME_MAX];
 	struct throttled all = {0};
+	struct naming names = {0};
 
 	for (int i = 0; i < 2; i++) {
 		const struct fact *x = NULL;
 		int depth = 0;
 
-		while ((x = next_cgroup(a, files[i], &depth, x))) {
-			size_t dir = strlen(x->name) - strlen(files[i]);
-			struct task_walk w = {0};
-			struct task t;
-			const char *list;
-
-			if (x->err)
-				continue;
-			name_add(&names, x->name + strlen("sys/fs/cgroup"),
-				 dir - strlen("sys/fs/cgroup") - 1);
-			snprintf(procs, sizeof(procs), "%.*scgroup.procs", (int)dir, x->name);
-			list = text_of(a, procs);
-			while (list && next_task(a, &w, &t)) {
-				char tgid[16];
-
-				snprintf(tgid, sizeof(tgid), "%u", t.tgid);
-				if ((t.flags & TASK_KTHREAD) || !covers(&a->targets, &t.allowed) ||
-				    !has_word(list, tgid))
-					continue;
-				throttled_add(a, &all, x, files[i], &t);
-			}
-		}
-	}
-	if (all.threads.count) {
-		throttled_say(a, &all);
-		return;
+		while ((x = next_cgroup(a, quota_files[i], &depth, x)))
+			if (!x->err)
+				name_add(&names, x->name + strlen("sys/fs/cgroup"),
+					 strlen(x->name) - strlen(quota_files[i]) -
+						 strlen("sys/fs/cgroup/"));
 	}
 	if (names.count)
+		throttled_take(a, &all);
+	if (all.threads.count)
+		throttled_say(a, &all);
+	else if (names.count)
 		value(info(a,
 			   "CPU quotas are in force, on none of the threads that are bound to %s",
 			   a->whose),

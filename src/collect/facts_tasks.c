@@ -216,7 +216,9 @@ static const struct {
 	{"cpuset.sched_load_balance", "1"},
 };
 
-static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, int depth)
+/* throttled: a group above this one has a quota. */
+static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, int depth,
+		       bool throttled)
 {
 	char below[1024], text[256];
 	struct dirent *entry;
@@ -234,13 +236,16 @@ static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, in
 		    !strncmp(text, cgroup_files[i].usual, strlen(cgroup_files[i].usual)))
 			continue;
 		err = facts_add(in->facts, below, n < 0 ? n : 0, text, n < 0 ? 0 : n);
-		/* Facts wanted of such a group: the CPUs of its partition, and the threads that its
-		 * quota throttles. */
-		snprintf(below, sizeof(below), "%s/%s", path,
-			 i ? "cgroup.procs" : "cpuset.cpus.effective");
-		if (!err)
-			err = facts_read(in, below, false);
+		throttled |= i == 1 || i == 2;
+		if (i || err)
+			continue;
+		snprintf(below, sizeof(below), "%s/cpuset.cpus.effective", path);
+		err = facts_read(in, below, false);
 	}
+	/* A quota throttles the threads of all groups below it, too. */
+	snprintf(below, sizeof(below), "%s/cgroup.procs", path);
+	if (throttled && !err)
+		err = facts_read(in, below, false);
 	if (depth >= CGROUPS_DEPTH || ++*seen >= CGROUPS_MAX)
 		return err;
 	dir = open_dir(in, path);
@@ -248,7 +253,7 @@ static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, in
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
 		    snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) <
 			    (int)sizeof(below))
-			err = take_cgroup(in, below, seen, depth + 1);
+			err = take_cgroup(in, below, seen, depth + 1, throttled);
 	if (dir)
 		closedir(dir);
 	return err;
@@ -268,7 +273,7 @@ int facts_cgroups(struct facts_in *in)
 {
 	unsigned seen = 0;
 
-	return take_cgroup(in, "sys/fs/cgroup", &seen, 0);
+	return take_cgroup(in, "sys/fs/cgroup", &seen, 0, false);
 }
 
 /* ---- the threads of a report ---- */

@@ -312,6 +312,21 @@ with Root() as root:
     ok(all(row["fix"] is None or row["fix"] in r["message"]["text"]
            for row, r in zip(rows, results)), "and what to do")
 
+# ---- a quota holds for all the groups below it ----
+
+with Root() as root:
+    root.task(812, "app", 0x400100, 3, "3")
+    root.put("sys/fs/cgroup/t.slice/cpu.max", "50000 100000\n")
+    root.put("sys/fs/cgroup/t.slice/cgroup.procs", "")
+    root.put("sys/fs/cgroup/t.slice/app.service/cgroup.procs", "")
+    root.put("sys/fs/cgroup/t.slice/app.service/sub/cgroup.procs", "812\n")
+    root.put("sys/fs/cgroup/t.slice/app.service/sub/cpu.max", "max 100000\n")
+    row, = [f for f in json.loads(root.audit("-f", "json").out)["findings"]
+            if f["id"] == "cpu_quota"]
+    is_([row["level"], row["fix"], [one["name"] for one in row["list"]]],
+        ["FAIL", "echo max > /sys/fs/cgroup/t.slice/cpu.max", ["app [812]"]],
+        "a thread two groups below a quota is under it")
+
 # ---- a command is written as a shell takes it ----
 
 with Root() as root:

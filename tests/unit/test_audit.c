@@ -341,6 +341,23 @@ static const struct step steps[] = {
 	 "workload [812] on cpu 3 is under a CPU quota",
 	 "echo max > '/sys/fs/cgroup/it'\\''s/cpu.max'",
 	 "echo '50000 100000' > "},
+	/* the list of an outer group is empty */
+	{"cpu_quota",
+	 {{"sys/fs/cgroup/t.slice/cpu.max", "50000 100000\n"},
+	  {"sys/fs/cgroup/t.slice/cgroup.procs", "\n"},
+	  {"sys/fs/cgroup/t.slice/a.service/sub/cgroup.procs", "7\n812\n"}},
+	 FINDING_FAIL,
+	 "workload [812] on cpu 3 is under a CPU quota",
+	 "echo max > /sys/fs/cgroup/t.slice/cpu.max",
+	 "echo '50000 100000' > /sys/fs/cgroup/t.slice/cpu.max"},
+	{"cpu_quota",
+	 {{"sys/fs/cgroup/t/cpu.max", "50000 100000\n"},
+	  {"sys/fs/cgroup/t/a/cgroup.procs", "7\n"},
+	  {"sys/fs/cgroup/t.slice/cgroup.procs", "812\n"}},
+	 FINDING_INFO,
+	 "on none of the threads that are bound to cpu 3",
+	 NULL,
+	 NULL},
 	/* interrupts */
 	{"irq",
 	 {{"proc/irq/36/smp_affinity_list", "0-3\n"},
@@ -1538,6 +1555,27 @@ static void test_alike(void **state)
 			    "2 threads on cpu 3 are under CPU quotas, which throttle them and keep "
 			    "their tick: one [812], two [813]");
 	assert_string_equal(find(&out, "cpu_quota")->fix, "echo max > /sys/fs/cgroup/a/cpu.max");
+	findings_free(&out);
+	/* A quota above it stays in force when one below is taken away, also on cgroup v1. */
+	put(&f, "sys/fs/cgroup/a/b/cpu.max", "9 100\n");
+	put(&f, "sys/fs/cgroup/a/b/c/cgroup.procs", "810\n");
+	put(&f, "sys/fs/cgroup/a/other/cpu.max", "1 100\n");
+	put(&f, "sys/fs/cgroup/a/other/cgroup.procs", "81\n");
+	put(&f, "sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "5000\n");
+	put(&f, "sys/fs/cgroup/cpu,cpuacct/x/y/cgroup.procs", "810\n");
+	put(&f, "sys/fs/cgroup/a/cgroup.procs", "\n");
+	out = check(&f, 3);
+	assert_string_equal(finding_title(find(&out, "cpu_quota"), title, sizeof(title)),
+			    "2 threads on cpu 3 are under CPU quotas, which throttle them and keep "
+			    "their tick: one [812], two [813]");
+	assert_string_equal(find(&out, "cpu_quota")->fix,
+			    "echo max > /sys/fs/cgroup/a/cpu.max; "
+			    "echo max > /sys/fs/cgroup/a/b/cpu.max; "
+			    "echo -1 > /sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us");
+	assert_string_equal(find(&out, "cpu_quota")->undo,
+			    "echo '50000 100000' > /sys/fs/cgroup/a/cpu.max; "
+			    "echo '9 100' > /sys/fs/cgroup/a/b/cpu.max; "
+			    "echo 5000 > /sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us");
 	findings_free(&out);
 	facts_free(&f);
 }
