@@ -7,7 +7,8 @@
 #include "recording/format.h"
 #include "recording/section.h"
 
-#define LIST_MAX 4096 /* closure rows, tracepoints */
+#define LIST_MAX   4096                  /* closure rows, tracepoints */
+#define VALUES_MAX (TIME_MAX / CPUS_MAX) /* no sum over CPUs overflows */
 
 /* New rows go to the end; no row is ever removed. */
 static const struct field host_fields[] = {
@@ -227,7 +228,8 @@ static void get_series(struct reading *r, struct series *series)
 	for (uint64_t i = 0; i < some && !s.bad; i++) {
 		uint64_t step = get_number(&s), count = get_number(&s);
 
-		s.bad |= step >= h->nbuckets || at + step >= h->nbuckets;
+		s.bad |= step >= h->nbuckets || at + step >= h->nbuckets ||
+			 count > VALUES_MAX - h->count;
 		if (s.bad)
 			break;
 		at += step;
@@ -243,7 +245,9 @@ static void get_series(struct reading *r, struct series *series)
 	}
 	if (s.at < s.end)
 		series->open = get_u8(&s);
-	if (h->count && !s.bad)
+	if (!h->count)
+		hist_reset(h);
+	else if (!s.bad)
 		s.bad = h->min > h->max || h->max > TIME_MAX || h->sum / h->count < h->min ||
 			h->sum / h->count > h->max || last > hist_index(h, h->max);
 	r->bad |= s.bad;

@@ -81,7 +81,7 @@ void plot_bars(const struct plot *p, unsigned width, FILE *out)
 		memset(share, 0, sizeof(share));
 		for (uint32_t k = hist_next(h, 0); k < h->nbuckets; k = hist_next(h, k + 1)) {
 			double ns = fmax(plot_ns(&p->file[i], hist_lowest(h, k)), low);
-			unsigned at = columns * log(ns / low) / span;
+			unsigned at = fmin(columns * log(ns / low) / span, columns - 1);
 
 			share[at] += hist_at(h, k);
 			most = fmax(most, share[at]);

@@ -26,6 +26,10 @@ static char path[] = "/tmp/culprit-test-XXXXXX";
 static struct scene scene;
 static struct view view;
 
+struct value {
+	uint64_t ns, count;
+};
+
 static void gap(int64_t at_ns, uint64_t length_ns)
 {
 	scene_gap(&scene, 0, at_ns);
@@ -235,6 +239,68 @@ static void test_tail(void **state)
 	check_tail("the window begins at two times");
 }
 
+/* Values of a series, each as often as it says: sum, min and max are those of the first. */
+static void check_series(const struct value *value, uint32_t n, const char *why)
+{
+	struct series *series = calloc(1, sizeof(*series));
+	struct hist *h = &series->hist;
+
+	assert_non_null(series);
+	begin();
+	end();
+	scene.view.cpu[0].series = series;
+	scene.view.cpu[0].nseries = 1;
+	assert_int_equal(hist_init(h, SERIES_BITS), 0);
+	hist_add_n(h, value[0].ns, value[0].count);
+	for (uint32_t i = 1; i < n; i++)
+		hist_fill(h, hist_index(h, value[i].ns), value[i].count);
+	check_tail(why);
+}
+
+/* Counts that overflow, or would when those of all CPUs are added up. */
+static void test_series(void **state)
+{
+	const uint64_t most = TIME_MAX / CPUS_MAX;
+
+	(void)state;
+	check_series((struct value[]){{1, most}}, 1, NULL);
+	check_series((struct value[]){{1, most + 1}}, 1, "its end means nothing");
+	check_series((struct value[]){{1, UINT64_MAX - 4}}, 1, "its end means nothing");
+	check_series((struct value[]){{200, most}, {100, 1}}, 2, "its end means nothing");
+	check_series((struct value[]){{1ULL << 61, 1ULL << 63}, {1ULL << 60, 1ULL << 63}}, 2,
+		     "its end means nothing"); /* none */
+	check_series((struct value[]){{1000, 10}, {500, 1ULL << 63}, {600, 1ULL << 63}}, 3,
+		     "its end means nothing"); /* ten */
+}
+
+/* The least and the largest of no values at all are not those of a CPU that has some. */
+static void test_no_values(void **state)
+{
+	struct series *series = calloc(1, sizeof(*series));
+	struct recording *r;
+
+	(void)state;
+	assert_non_null(series);
+	begin();
+	end();
+	assert_int_equal(hist_init(&series->hist, SERIES_BITS), 0);
+	series->hist.min = 1;
+	series->hist.max = series->hist.sum = UINT64_MAX;
+	scene.view.cpu[0].series = series;
+	scene.view.cpu[0].nseries = 1;
+	write_with_tail(&scene.view, NULL, false);
+	view_free(&scene.view);
+	memset(&view, 0, sizeof(view));
+	r = recording_open(path, NULL, &view);
+	assert_non_null(r);
+	recording_finish(r);
+	assert_int_equal(view.cpu[0].nseries, 1);
+	assert_true(view.cpu[0].series[0].hist.min == UINT64_MAX &&
+		    !view.cpu[0].series[0].hist.max && !view.cpu[0].series[0].hist.sum);
+	view_free(&view);
+	recording_close(r);
+}
+
 /* ---- events that no session is given ---- */
 
 static void check_event(const struct event *event, bool behind, const char *why)
@@ -343,10 +409,11 @@ static int remove_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_overlap), cmocka_unit_test(test_too_much),
-		cmocka_unit_test(test_steal),   cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_events),  cmocka_unit_test(test_course),
-		cmocka_unit_test(test_part),
+		cmocka_unit_test(test_overlap),   cmocka_unit_test(test_too_much),
+		cmocka_unit_test(test_steal),     cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_events),    cmocka_unit_test(test_course),
+		cmocka_unit_test(test_part),      cmocka_unit_test(test_series),
+		cmocka_unit_test(test_no_values),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);

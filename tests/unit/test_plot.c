@@ -181,6 +181,29 @@ static void alike(void **state)
 	drop(&p);
 }
 
+/* A value beyond the largest that the file tells stands in the last column. */
+static void beyond(void **state)
+{
+	struct plot p = make(1);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(out);
+	hist_reset(&p.file[0].hist);
+	hist_add_n(&p.file[0].hist, 1000, 1);
+	hist_fill(&p.file[0].hist, hist_index(&p.file[0].hist, 1ULL << 63), 1);
+	plot_bars(&p, 80, out);
+	fclose(out);
+	assert_non_null(strstr(text, "\n  █  "));
+	assert_non_null(strstr(text, "  █  a  <script>"));
+	assert_int_equal(text_columns(strstr(text, "█")) - text_columns(strstr(text, "  a  <")),
+			 60);
+	free(text);
+	drop(&p);
+}
+
 /* Each point of the percentiles: as many values are larger as it says. */
 static void percentiles(void **state)
 {
@@ -368,7 +391,7 @@ int main(void)
 		cmocka_unit_test(shares),      cmocka_unit_test(tail),  cmocka_unit_test(braille),
 		cmocka_unit_test(percentiles), cmocka_unit_test(fine),  cmocka_unit_test(edges),
 		cmocka_unit_test(over_time),   cmocka_unit_test(names), cmocka_unit_test(table),
-		cmocka_unit_test(times),       cmocka_unit_test(alike),
+		cmocka_unit_test(times),       cmocka_unit_test(alike), cmocka_unit_test(beyond),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
