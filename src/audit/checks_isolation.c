@@ -226,38 +226,50 @@ static void check_kconfig(struct audit *a)
 		found_ok(a, "the kernel is built with what isolation needs");
 }
 
-static void check_rcu_nocb(struct audit *a)
+/* Adds the CPUs that have a thread for callbacks. */
+static void add_rcu_threads(const struct audit *a, struct cpus *set)
 {
-	struct cpus offloaded, nohz, missing, named;
-	char given[LIST_MAX] = "", list[LIST_MAX], why[128];
 	struct task_walk w = {0};
 	struct task t;
 	unsigned cpu;
 
-	cpus_clear(&offloaded);
-	if (parameter(a, "rcu_nocbs", given, sizeof(given)) && (!given[0] || !strcmp(given, "all")))
-		offloaded = a->targets;
-	else if (given[0])
-		cpus_parse(given, &offloaded, why, sizeof(why));
-	named = offloaded;
-	if (list_of(a, CPU_DIR "nohz_full", &nohz)) /* nohz_full implies the offload */
-		cpus_or(&offloaded, &nohz);
 	while (next_task(a, &w, &t)) {
 		char comm[32];
 
 		snprintf(comm, sizeof(comm), "%.*s", (int)t.comm_len, t.comm);
 		if ((t.flags & TASK_KTHREAD) &&
 		    (one_number(comm, "rcuop/", &cpu) || one_number(comm, "rcuos/", &cpu)))
-			cpus_add(&offloaded, cpu);
+			cpus_add(set, cpu);
 	}
+}
+
+/* With rcu_nocbs= or nohz_full= every CPU has such a thread, since 5.17, and only those of the
+ * lists use it; rcu_nocbs without a list offloads none. Without both a kernel may offload all
+ * (RCU_NOCB_CPU_DEFAULT_ALL). */
+static void check_rcu_nocb(struct audit *a)
+{
+	struct cpus offloaded, nohz, missing, named;
+	char given[LIST_MAX], list[LIST_MAX], why[128];
+	bool listed = parameter(a, "rcu_nocbs", given, sizeof(given)), read = true;
+
+	cpus_clear(&named);
+	if (!strcmp(given, "all"))
+		named = a->targets;
+	else
+		read = !cpus_parse(given, &named, why, sizeof(why));
+	offloaded = named;
+	list_of(a, CPU_DIR "nohz_full", &nohz);
+	cpus_or(&offloaded, &nohz); /* nohz_full implies the offload */
+	if (!listed && cpus_empty(&nohz) && text_of(a, "proc/cmdline"))
+		add_rcu_threads(a, &offloaded);
 	missing = without(&a->targets, &offloaded);
 	if (cpus_empty(&missing)) {
 		found_ok(a, "RCU callbacks are offloaded");
 		return;
 	}
-	if (!text_of(a, "proc/cmdline") || !text_of(a, "run/tasks/0000")) {
+	if (!read || !text_of(a, "proc/cmdline") || !text_of(a, "run/tasks/0000")) {
 		unknown(a, "whether RCU callbacks are offloaded",
-			text_of(a, "proc/cmdline") ? "run/tasks/0000" : "proc/cmdline");
+			read && text_of(a, "proc/cmdline") ? "run/tasks/0000" : "proc/cmdline");
 		return;
 	}
 	struct finding *f = warn(a, "RCU callbacks run on cpu%s %s: they are not offloaded",

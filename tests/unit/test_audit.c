@@ -310,6 +310,31 @@ static const struct step steps[] = {
 	 "cpu 3",
 	 "rcu_nocbs=3",
 	 NULL},
+	/* with either parameter each CPU has a thread, which sleeps where nothing is offloaded */
+	{"rcu_nocb",
+	 {{CPU "nohz_full", "2\n"},
+	  {"proc/cmdline", "nohz_full=2\n"},
+	  {TASKS, "31 31 S " KTHREAD " 0 0 0 0-2 rcuop/3\n"}},
+	 FINDING_WARN,
+	 "cpu 3",
+	 "rcu_nocbs=3",
+	 NULL},
+	{"rcu_nocb",
+	 {{CPU "nohz_full", "\n"},
+	  {"proc/cmdline", "rcu_nocbs quiet\n"},
+	  {TASKS, "31 31 S " KTHREAD " 0 0 0 0-2 rcuop/3\n"}},
+	 FINDING_WARN,
+	 "cpu 3",
+	 "rcu_nocbs=3",
+	 NULL},
+	{"rcu_nocb",
+	 {{CPU "nohz_full", "\n"},
+	  {"proc/cmdline", "quiet\n"},
+	  {TASKS, "31 31 S " KTHREAD " 0 0 0 0-2 rcuop/3\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
 	{"rcu_threads",
 	 {{TASKS, "17 17 S " KTHREAD " 1 0 0 0-3 rcu_preempt\n18 18 S " BOUND " 3 0 0 3 rcuc/3\n"}},
 	 FINDING_WARN,
@@ -1276,6 +1301,25 @@ static void test_managed(void **state)
 	}
 }
 
+/* A list in a form that is not read here is not known; one that is in force is known. */
+static void test_rcu_list(void **state)
+{
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	good(&f);
+	put(&f, "proc/cmdline", "rcu_nocbs=1-N\n");
+	for (int full = 0; full < 2; full++) {
+		put(&f, CPU "nohz_full", full ? "3\n" : "\n");
+		out = check(&f, 3);
+		assert_int_equal(find(&out, "rcu_nocb")->level, full ? FINDING_OK : FINDING_INFO);
+		assert_int_equal(find(&out, "rcu_nocb")->known, full);
+		findings_free(&out);
+	}
+	facts_free(&f);
+}
+
 /* In the one command runs of four and more numbers become one word. */
 static void test_numbers(void **state)
 {
@@ -1602,6 +1646,7 @@ int main(void)
 		cmocka_unit_test(test_offline_threads),
 		cmocka_unit_test(test_swap),
 		cmocka_unit_test(test_whole_undo),
+		cmocka_unit_test(test_rcu_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
