@@ -25,6 +25,7 @@ struct slot {
 struct commands {
 	struct slot *slot; /* hash, half empty */
 	uint32_t slots, used;
+	bool lack;
 	struct reading *pending[COMMANDS_PENDING]; /* have not come back; NULL: free */
 	pthread_attr_t attr;
 	struct texts *texts;
@@ -141,9 +142,13 @@ static struct reading **take_all(struct commands *c, bool *some)
 
 static void begin(struct commands *c, uint32_t process, uint64_t number)
 {
+	struct reading **place, *r;
 	bool some;
-	struct reading **place = take_all(c, &some), *r;
 
+	c->lack |= c->used == COMMANDS_MOST;
+	if (c->used == COMMANDS_MOST)
+		return;
+	place = take_all(c, &some);
 	if (!place || grow(c))
 		return;
 	r = calloc(1, sizeof(*r));
@@ -171,6 +176,11 @@ const char *commands_text(struct commands *c, uint32_t process, uint64_t number)
 	else if (!s->number)
 		begin(c, process, number);
 	return slot_of(c, number)->text;
+}
+
+bool commands_lack(const struct commands *c)
+{
+	return c->lack;
 }
 
 struct commands *commands_new(void)

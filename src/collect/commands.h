@@ -11,11 +11,13 @@
 #ifndef CULPRIT_COMMANDS_H
 #define CULPRIT_COMMANDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define COMMAND_WAIT_NS  50000000 /* less than the rings hold at any rate (state.h) */
 #define COMMANDS_PENDING 8
-#define COMMAND_MOST     240 /* bytes of a command line; a longer one ends with "..." */
+#define COMMANDS_MOST    65536 /* numbers; what comes later is not known */
+#define COMMAND_MOST     240   /* bytes of a command line; a longer one ends with "..." */
 
 struct commands;
 
@@ -23,8 +25,9 @@ struct commands *commands_new(void); /* NULL: out of memory */
 void commands_free(struct commands *c);
 
 /* The command line of this process, its words divided by spaces, any other bytes as they are. The
- * same for the same number until commands_free, once it is known. NULL: not known, or not yet, or
- * it has none. */
+ * same for the same number until commands_free, once it is known: a process that has its PID later
+ * does not get its name. NULL: not known, or not yet, or it has none. */
 const char *commands_text(struct commands *c, uint32_t process, uint64_t number);
+bool commands_lack(const struct commands *c); /* true: more than COMMANDS_MOST came */
 
 #endif

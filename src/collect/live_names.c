@@ -233,6 +233,13 @@ static const char *name_command(void *ctx, uint32_t process, const char *comm)
 	return commands_text(n->commands, process, names_command(process, comm));
 }
 
+static bool lack_names(void *ctx)
+{
+	struct live_names *n = ctx;
+
+	return owners_lack(n->owners) || (n->commands && commands_lack(n->commands));
+}
+
 static uint32_t name_user(void *ctx, int32_t id)
 {
 	struct live_names *n = ctx;
@@ -289,6 +296,7 @@ struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool 
 				  .stack = name_stack,
 				  .owner = name_owner,
 				  .command = commands ? name_command : NULL,
+				  .lack = lack_names,
 				  .by = by};
 	return n;
 }
@@ -316,11 +324,6 @@ void live_names_free(struct live_names *n)
 const struct names *live_names(const struct live_names *n)
 {
 	return &n->names;
-}
-
-bool live_names_lack(const struct live_names *n)
-{
-	return owners_lack(n->owners);
 }
 
 bool live_names_hidden(const struct live_names *n)

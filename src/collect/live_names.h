@@ -28,8 +28,6 @@ const struct names *live_names(const struct live_names *n);
 
 bool live_names_hidden(const struct live_names *n); /* the kernel hides its addresses */
 
-bool live_names_lack(const struct live_names *n); /* true: some owners' had no room */
-
 /* Number of handlers that share an IRQ line; ctx is the struct live_names. */
 unsigned live_irq_actions(void *ctx, uint32_t irq);
 

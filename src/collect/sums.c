@@ -159,7 +159,7 @@ static void fill(struct live_sums *s, uint64_t now)
 		if (sums_fill(v, i, probes_sums(s->probes, target), live_names(s->names)))
 			say("out of memory: the sums of CPU %u are missing", v->cpu[i].number);
 	}
-	v->run.names_lack |= live_names_lack(s->names);
+	v->run.names_lack |= live_names(s->names)->lack(s->names);
 }
 
 static void snapshot(void *run)

@@ -50,6 +50,8 @@ struct names {
 	/* Finds the calls of a user stack (calls.h), asked for as command lines are; NULL: not
 	 * known, or not yet. Any bytes. */
 	const char *(*calls)(void *ctx, uint32_t user);
+	/* True when it had no room for an owner or a command line; may be NULL. */
+	bool (*lack)(void *ctx);
 	/* Meaning of rows of threads; from BY_UNIT on of user threads. */
 	enum owner_by by;
 	/* True: nobody hears who is asked for, so that only new names need be. */

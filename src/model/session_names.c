@@ -26,6 +26,8 @@ static const char *ask_irq(void *ctx, uint32_t irq)
 static const char *keep(const struct session_names *s, enum event_type type, uint64_t number,
 			const char *name)
 {
+	if (!name && event_is_users(type) && s->asked->lack)
+		s->view->run.names_lack |= s->asked->lack(s->asked->ctx);
 	name = event_is_users(type) ? view_users_text(s->view, name) : view_text(s->view, name);
 	if (!name && type == EVENT_SYMBOL) /* memory is out */
 		name = "[unknown]";

@@ -102,7 +102,7 @@ static void test_owners_without_end(void **state)
 		i++;
 	}
 	assert_true(view.run.names_lack);
-	assert_true(i > 10000); /* but late */
+	assert_true(i > 10000); /* comes late */
 	assert_ptr_equal(n->owner(n->ctx, 1), first);
 	for (len = LONG; len > SHORT; len -= 10) /* to the last byte */
 		while (n->owner(n->ctx, i))
@@ -122,11 +122,43 @@ static void test_commands_without_end(void **state)
 	check_kernels_names();
 }
 
+static const char *name_none(void *ctx, uint32_t group)
+{
+	(void)ctx;
+	(void)group;
+	return NULL;
+}
+
+static bool lack(void *ctx)
+{
+	(void)ctx;
+	return true;
+}
+
+/* Says it, too, where the machine's names had no room; a group that has no name is no such case. */
+static void test_asked_without_room(void **state)
+{
+	struct names without = asked;
+	const struct names *n = &session.names;
+
+	(void)state;
+	without.owner = name_none;
+	session_names_init(&session, &(struct session_options){.view = &view, .names = &without});
+	assert_null(n->owner(n->ctx, 1));
+	assert_false(view.run.names_lack);
+	without.lack = lack;
+	assert_string_equal(n->symbol(n->ctx, 1), "vmstat_update");
+	assert_false(view.run.names_lack);
+	assert_null(n->owner(n->ctx, 1));
+	assert_true(view.run.names_lack);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_owners_without_end, begin, end),
 		cmocka_unit_test_setup_teardown(test_commands_without_end, begin, end),
+		cmocka_unit_test_setup_teardown(test_asked_without_room, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
