@@ -223,24 +223,47 @@ static void check_pairs(struct audit *a)
 	good(f, "one thread of each core in use");
 }
 
+/* Siblings of targets that are isolated for another workload. */
+static void say_isolated(struct audit *a, const struct cpus *set)
+{
+	char list[LIST_MAX];
+
+	if (!cpus_empty(set))
+		good(info(a,
+			  "isolated cpu %s shares its core with %s: what runs on one slows the "
+			  "other",
+			  cpus_format(set, list, sizeof(list)), a->whose),
+		     "one thread of each core in use");
+}
+
+/* The kernel lets a thread that may run nowhere else run anywhere, for good, and takes the CPU out
+ * of the cpusets of cgroup v1. */
+#define NOT_BACK " # not affinities that had no other CPU, nor cpusets of cgroup v1"
+
 static void take_offline(struct finding *f, const struct cpus *set)
 {
 	struct number_words n = {0};
+	int first = cpus_next(set, 0);
 
+	if (cpus_count(set) == 1) {
+		command(f, "echo 0 > /" CPU_DIR "cpu%d/online", first);
+		undo(f, "echo 1 > /" CPU_DIR "cpu%d/online" NOT_BACK, first);
+		return;
+	}
 	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
 		words_add(&n, cpu);
 	words_end(&n);
 	command(f, "for i in%s; do echo 0 > /" CPU_DIR "cpu$i/online; done", n.text);
-	undo(f, "for i in%s; do echo 1 > /" CPU_DIR "cpu$i/online; done", n.text);
+	undo(f, "for i in%s; do echo 1 > /" CPU_DIR "cpu$i/online; done" NOT_BACK, n.text);
 	free(n.text);
 }
 
 /* nosmt leaves the first thread of each core: it would take away a target that is another. The
- * list of a core has no threads that are offline, so one that is alone in it may be another. cpu 0
- * cannot go offline, on x86. */
+ * list of a core has no threads that are offline, so one that is alone in it may be another; and
+ * any that is isolated for another workload. cpu 0 cannot go offline, on x86. */
 void check_smt(struct audit *a)
 {
-	struct cpus shared, siblings;
+	struct cpus shared, siblings, others, left; /* others: isolated, too */
 	char name[128], list[LIST_MAX];
 	bool known = false, first = true;
 
@@ -261,22 +284,27 @@ void check_smt(struct audit *a)
 		return;
 	}
 	check_pairs(a);
+	isolated_now(a, &others);
+	cpus_sub(&others, &a->targets);
+	left = without(&a->housekeeping, &others);
+	siblings = shared;
+	cpus_sub(&shared, &others);
+	cpus_and(&siblings, &others);
+	say_isolated(a, &siblings);
 	if (cpus_empty(&shared)) {
-		found_ok(a, "no CPU beside these shares a core with them");
+		if (cpus_empty(&siblings))
+			found_ok(a, "no CPU beside these shares a core with them");
 		return;
 	}
 	cpus_format(&shared, list, sizeof(list));
 	struct finding *f =
-		warn(a, "cpu %s does other work on the same core as %s", list, a->whose);
+		warn(a, "cpu %s may do other work on the same core as %s", list, a->whose);
 
 	good(f, "siblings idle, isolated too, or offline");
-	if (cpus_has(&shared, 0) || covers(&shared, &a->housekeeping)) {
+	if (cpus_has(&shared, 0) || covers(&shared, &left)) {
 		words(f, "leave a whole core to housekeeping, and isolate the first thread of each "
 			 "of the others");
-	} else if (cpus_count(&shared) == 1) {
-		command(f, "echo 0 > /" CPU_DIR "cpu%s/online", list);
-		undo(f, "echo 1 > /" CPU_DIR "cpu%s/online", list);
-	} else if (first) {
+	} else if (first && cpus_count(&shared) > 1 && cpus_empty(&others)) {
 		boot(f, "nosmt");
 	} else {
 		take_offline(f, &shared);

@@ -837,22 +837,35 @@ static const struct step steps[] = {
 	{"smt",
 	 {{CPU "cpu3/topology/thread_siblings_list", "1,3\n"}},
 	 FINDING_WARN,
-	 "cpu 1 does other work",
+	 "cpu 1 may do other work",
 	 "echo 0 > /sys/devices/system/cpu/cpu1/online",
-	 "echo 1 > /sys/devices/system/cpu/cpu1/online"},
+	 "echo 1 > /sys/devices/system/cpu/cpu1/online # not affinities that had no other CPU"},
+	/* no command takes an isolated one away */
+	{"smt",
+	 {{CPU "cpu3/topology/thread_siblings_list", "1,3\n"}, {CPU "isolated", "1,3\n"}},
+	 FINDING_INFO,
+	 "isolated cpu 1 shares its core with cpu 3: what runs on one slows the other",
+	 NULL,
+	 NULL},
+	{"smt",
+	 {{CPU "cpu3/topology/thread_siblings_list", "1-3\n"}, {CPU "isolated", "1,3\n"}},
+	 FINDING_WARN,
+	 "cpu 2 may do other work",
+	 "echo 0 > /sys/devices/system/cpu/cpu2/online",
+	 "echo 1 > /sys/devices/system/cpu/cpu2/online"},
 	/* cpu 0 cannot go offline */
 	{"smt",
 	 {{CPU "cpu3/topology/thread_siblings_list", "0,3\n"}},
 	 FINDING_WARN,
-	 "cpu 0 does other work",
+	 "cpu 0 may do other work",
 	 "isolate the first thread of each of the others",
 	 NULL},
 	{"smt",
 	 {{CPU "cpu3/topology/thread_siblings_list", "1-3\n"}},
 	 FINDING_WARN,
-	 "cpu 1-2 does other work",
+	 "cpu 1-2 may do other work",
 	 "for i in 1 2; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
-	 "for i in 1 2; do echo 1 > /sys/devices/system/cpu/cpu$i/online; done"},
+	 "for i in 1 2; do echo 1 > /sys/devices/system/cpu/cpu$i/online; done # not affinities "},
 	{"governor",
 	 {{CPU "cpu3/cpufreq/scaling_governor", "schedutil\n"}},
 	 FINDING_WARN,
@@ -1396,26 +1409,41 @@ static void test_threads_of_cores(void **state)
 {
 	static const struct {
 		unsigned apart; /* from one thread of a core to the next */
-		const char *targets, *fix;
+		const char *isolated, *targets, *fix;
 		enum fix_kind kind;
 	} rows[] = {
-		{4, "2-3", "nosmt", FIX_BOOT},
-		{4, "6-7", "for i in 2 3; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+		{4, "", "2-3", "nosmt", FIX_BOOT},
+		{4, "", "6-7",
+		 "for i in 2 3; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
 		 FIX_COMMAND},
-		{4, "2,7", /* 6 is a second thread, 3 a first */
+		{4, "", "2,7", /* 6 is a second thread, 3 a first */
 		 "for i in 3 6; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
 		 FIX_COMMAND},
-		{4, "4-7",
+		{4, "", "4-7",
 		 "leave a whole core to housekeeping, and isolate the first thread of each of the "
 		 "others",
 		 FIX_WORDS},
-		{4, "0-3",
+		{4, "", "0-3",
 		 "leave a whole core to housekeeping, and isolate the first thread of each of the "
 		 "others",
 		 FIX_WORDS},
-		{1, "3,5", "for i in 2 4; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+		{1, "", "3,5",
+		 "for i in 2 4; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
 		 FIX_COMMAND},
-		{1, "2,4", "nosmt", FIX_BOOT},
+		{1, "", "2,4", "nosmt", FIX_BOOT},
+		{4, "2-3", "2-3", "nosmt", FIX_BOOT},
+		/* it would take these away, too */
+		{4, "2-3,5", "2-3",
+		 "for i in 6 7; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+		 FIX_COMMAND},
+		{4, "2-3,6", "2-3", "echo 0 > /sys/devices/system/cpu/cpu7/online", FIX_COMMAND},
+		{4, "1-3,5", "2-3,6", "echo 0 > /sys/devices/system/cpu/cpu7/online", FIX_COMMAND},
+		{4, "2-3,5-6", "1-3", /* only cpus 0, 4 and 7 are left */
+		 "echo 0 > /sys/devices/system/cpu/cpu7/online", FIX_COMMAND},
+		{4, "1,3,5-6", "0,2-3",
+		 "leave a whole core to housekeeping, and isolate the first thread of each of the "
+		 "others",
+		 FIX_WORDS},
 	};
 	char name[64], list[8];
 	struct facts f = {0};
@@ -1435,6 +1463,7 @@ static void test_threads_of_cores(void **state)
 			snprintf(list, sizeof(list), "%u,%u\n", first, first + rows[i].apart);
 			put(&f, name, list);
 		}
+		put(&f, CPU "isolated", rows[i].isolated);
 		assert_int_equal(cpus_parse(rows[i].targets, &o.targets, NULL, 0), 0);
 		assert_int_equal(audit(&f, &o, &out), 0);
 		x = find(&out, "smt");
