@@ -29,8 +29,9 @@
 struct chosen {
 	const char *name;
 	bool unit;
-	char path[PATH_MAX]; /* "": not found yet */
-	uint64_t search_ns;  /* when to look again */
+	bool doubted; /* said: it is not the system's */
+	struct unit at;
+	uint64_t search_ns; /* when to look again */
 };
 
 struct machine {
@@ -110,17 +111,30 @@ static uint64_t next_search(uint64_t now, uint64_t began)
 	return now + (spared > SEARCH_NS ? spared : SEARCH_NS);
 }
 
+static void look_for_unit(struct choice *c, struct chosen *g, uint64_t now)
+{
+	uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	unit_look(&g->at, c->root, g->name);
+	g->search_ns = next_search(now, began);
+	if (g->doubted || g->at.of_system || !g->at.path[0])
+		return;
+	g->doubted = true;
+	say("--unit %s: the system's slices have none, so while they do not one elsewhere is "
+	    "watched, as users and containers can make it, now %s; --cgroup chooses one by its "
+	    "path",
+	    g->name, g->at.path + strlen(c->root));
+}
+
 /* The same of one that may have to be looked for. */
 static uint64_t id_of(struct choice *c, struct chosen *g, uint64_t now)
 {
-	uint64_t id = number_of(g->path), began;
+	uint64_t id = number_of(g->at.path);
 
-	if (id || !g->unit || now < g->search_ns)
+	if (!g->unit || (id && g->at.of_system) || now < g->search_ns)
 		return id;
-	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	id = unit_find(c->root, g->name, g->path) ? number_of(g->path) : 0;
-	g->search_ns = next_search(now, began);
-	return id;
+	look_for_unit(c, g, now);
+	return number_of(g->at.path);
 }
 
 /* Units that fit globs have the places behind those of the others. */
@@ -263,7 +277,7 @@ static void add_group(struct choice *c, const char *name, bool unit)
 	g->name = name;
 	g->unit = unit;
 	if (!unit)
-		snprintf(g->path, sizeof(g->path), "%s%s%s",
+		snprintf(g->at.path, sizeof(g->at.path), "%s%s%s",
 			 strncmp(name, c->root, n) ? c->root : "", *name == '/' ? "" : "/", name);
 }
 

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/glob.h"
 
 #define DEPTH   16 /* depth of cgroups in which a unit is looked for */
 #define SERVICE ".service"
+#define SLICE   ".slice"
 
 bool unit_is_glob(const char *unit)
 {
@@ -45,9 +47,16 @@ static bool is_unit(const char *group, const char *unit)
 	       (!group[n] || (!strchr(unit, '.') && !strcmp(group + n, SERVICE)));
 }
 
+static bool ends_with(const char *group, const char *end)
+{
+	size_t n = strlen(group);
+
+	return n > strlen(end) && !strcmp(group + n - strlen(end), end);
+}
+
 /* Looks below path, which has room for PATH_MAX bytes and is left as it was. Returns at which depth
  * below it the unit is; `limit`: there is none above that. */
-static unsigned search(char *path, const char *unit, unsigned limit, char *found)
+static unsigned search(char *path, const char *unit, bool slices, unsigned limit, char *found)
 {
 	size_t n = strlen(path);
 	DIR *d = limit > 1 ? opendir(path) : NULL;
@@ -57,8 +66,8 @@ static unsigned search(char *path, const char *unit, unsigned limit, char *found
 		if (is_unit(group, unit)) {
 			strcpy(found, path);
 			limit = 1;
-		} else {
-			limit = 1 + search(path, unit, limit - 1, found);
+		} else if (!slices || ends_with(group, SLICE)) {
+			limit = 1 + search(path, unit, slices, limit - 1, found);
 		}
 	}
 	path[n] = '\0';
@@ -67,25 +76,37 @@ static unsigned search(char *path, const char *unit, unsigned limit, char *found
 	return limit;
 }
 
-bool unit_find(const char *root, const char *unit, char found[PATH_MAX])
+static bool find(const char *root, const char *unit, bool slices, char found[PATH_MAX])
 {
 	char path[PATH_MAX];
 
-	found[0] = '\0';
 	snprintf(path, sizeof(path), "%s", root);
-	return search(path, unit, DEPTH + 1, found) <= DEPTH;
+	return search(path, unit, slices, DEPTH + 1, found) <= DEPTH;
+}
+
+static bool is_there(const char *path)
+{
+	return path[0] && !access(path, F_OK);
+}
+
+void unit_look(struct unit *u, const char *root, const char *name)
+{
+	if (u->of_system && is_there(u->path))
+		return;
+	if (find(root, name, true, u->path))
+		u->of_system = true;
+	else if (!u->of_system && !is_there(u->path))
+		find(root, name, false, u->path);
 }
 
 /* ---- those that fit a glob ---- */
 
 static bool ends_like_unit(const char *group)
 {
-	static const char *const ends[] = {SERVICE,   ".scope", ".slice",
-					   ".socket", ".mount", ".swap"};
-	size_t n = strlen(group);
+	static const char *const ends[] = {SERVICE, ".scope", SLICE, ".socket", ".mount", ".swap"};
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (n > strlen(ends[i]) && !strcmp(group + n - strlen(ends[i]), ends[i]))
+		if (ends_with(group, ends[i]))
 			return true;
 	return false;
 }

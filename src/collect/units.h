@@ -12,10 +12,17 @@
 /* True for a name that stands for several units: "feed-*". */
 bool unit_is_glob(const char *unit);
 
-/* Writes the path of this unit below root, "ssh" or "ssh.service", to found. Several units may have
- * the same name, as those of users' services and containers do: the least deep one counts. False:
- * there is none, and found is "". */
-bool unit_find(const char *root, const char *unit, char found[PATH_MAX]);
+/* A unit by its name, "ssh" or "ssh.service"; all zeros: never found. */
+struct unit {
+	char path[PATH_MAX]; /* place where it was found last; "": never */
+	bool of_system;      /* the group is in slices alone, as the system's manager puts it */
+};
+
+/* Looks for it below root. Several groups may have the name: users' services, containers' and what
+ * any of those make. None of them can make a group in slices alone: one that is there counts, the
+ * least deep first, and no other after it; without, the least deep of the others until it is gone,
+ * or there is one in slices. */
+void unit_look(struct unit *u, const char *root, const char *name);
 
 /* The units that fit a glob, at most `max` of them at a time; all zeros but for `max`: none. */
 struct units {

@@ -45,8 +45,11 @@ def ran_as(path, group=None, seen_by=()):
 
 
 unit = f"{unified}/culprit-test-{os.getpid()}.slice"
+decoy = f"{unified}/culprit-test-{os.getpid()}.scope"
 comm, by_group = Chosen("--comm", "jit*er-l*7"), []
 if unified:
+    # One of the same name, in what may be a container's, and there all the time.
+    os.makedirs(f"{decoy}/{os.path.basename(unit)}")
     # A unit that is not there is looked for once a second.
     by_group = [Chosen(option, os.path.basename(unit)) for option in ("--cgroup", "--unit")]
     by_group.append(Chosen("--unit", f"culprit-test-{os.getpid()}*", mark="glob"))
@@ -87,8 +90,9 @@ with program("spin") as p:
     for c in [comm, *by_group]:
         c.proc.send_signal(signal.SIGINT)
     for c in [comm, *by_group]:
-        if (r := lib.finish(c.proc)).rc:
-            raise RuntimeError(f"culprit watch {c.option}: {r}")
+        c.result = lib.finish(c.proc)
+        if c.result.rc:
+            raise RuntimeError(f"culprit watch {c.option}: {c.result}")
     exe.terminate()
     exe.communicate(timeout=lib.HANG_S)
     found = comm.tids()
@@ -100,7 +104,13 @@ with program("spin") as p:
         is_([t <= found for t in inside], [True] * 2,
             f"{c.option}: threads in it, and in it when it has come again")
         ok(not found & before.union(p.tids, *came), "and no other's", found, p.tids, came)
-if not unified:
+        is_(c.result.err.count(f"elsewhere is watched, as users and containers can make it, now "
+                               f"{decoy.removeprefix(unified)}/"), c.option == "--unit",
+            "and that one of another's was watched until it came is said of a unit alone")
+if unified:
+    lib.remove_group(f"{decoy}/{os.path.basename(unit)}")
+    lib.remove_group(decoy)
+else:
     skip("by unit", "no cgroup2 that may be written is mounted here")
 for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 to 31 bytes"),
                   (("--unit", "a/b"), "no name of a unit"),

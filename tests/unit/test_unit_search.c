@@ -72,10 +72,11 @@ static void leave(const char *path)
 
 static void check_find(const char *unit, const char *path)
 {
-	char found[PATH_MAX], want[PATH_MAX];
+	struct unit u = {0};
+	char want[PATH_MAX];
 
-	assert_int_equal(unit_find(root, unit, found), path != NULL);
-	assert_string_equal(found, path ? below(path, want) : "");
+	unit_look(&u, root, unit);
+	assert_string_equal(u.path, path ? below(path, want) : "");
 }
 
 static void test_by_name(void **state)
@@ -91,6 +92,51 @@ static void test_by_name(void **state)
 	check_find("fee", NULL);
 	check_find("feed.slice", NULL);
 	check_find("user@1000", "user.slice/user@1000.service");
+	/* whoever has a group makes others in it, as near to the root as that is */
+	make("lxc.payload.c1/web.service");
+	check_find("web", "lxc.payload.c1/web.service");
+	make("system.slice/system-web.slice/web.service");
+	check_find("web", "system.slice/system-web.slice/web.service");
+	make("system.slice/web.service");
+	check_find("web", "system.slice/web.service");
+	make("a.slice/b.slice/init.scope");
+	make("init.scope");
+	check_find("init.scope", "init.scope");
+}
+
+/* Looks again, as a run does that goes on. */
+static void check_look(struct unit *u, const char *path, bool of_system)
+{
+	char want[PATH_MAX];
+
+	unit_look(u, root, "web");
+	assert_string_equal(u->path, below(path, want));
+	assert_int_equal(u->of_system, of_system);
+}
+
+static void test_again(void **state)
+{
+	static const char ours[] = "system.slice/web.service",
+			  deep[] = "user.slice/user@1.service/app.slice/web.service",
+			  flat[] = "user.slice/user@2.service/web.service";
+	struct unit u = {0};
+
+	(void)state;
+	make(deep);
+	check_look(&u, deep, false);
+	make(flat);
+	check_look(&u, deep, false); /* is kept while it is there */
+	leave(deep);
+	check_look(&u, flat, false);
+	make(ours);
+	check_look(&u, ours, true);
+	make(deep);
+	check_look(&u, ours, true);
+	/* the name is nobody else's while it is away, and it may come in another slice */
+	leave(ours);
+	check_look(&u, ours, true);
+	make("high.slice/web.service");
+	check_look(&u, "high.slice/web.service", true);
 }
 
 static struct units *look(struct units *u, const char *glob, const char *other)
@@ -190,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_by_name, begin, end),
+		cmocka_unit_test_setup_teardown(test_again, begin, end),
 		cmocka_unit_test_setup_teardown(test_by_glob, begin, end),
 		cmocka_unit_test_setup_teardown(test_places, begin, end),
 		cmocka_unit_test(test_globs),
