@@ -22,4 +22,7 @@ int audit(const struct facts *facts, const struct audit_options *options, struct
 void audit_online(const struct facts *facts, struct cpus *online);
 void audit_default_targets(const struct facts *facts, struct cpus *targets);
 
+/* The CPUs that can take over the work of the targets: model/place.h. */
+struct cpus audit_others(const struct facts *facts, const struct cpus *targets);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "audit/remedy.h"
 
 /* Value of VAR=value in a shell file or an environment; the last one counts. */
 static bool variable(const char *text, const char *name, char *val, size_t len)
@@ -33,7 +34,7 @@ void check_irqbalance(struct audit *a)
 	static const char *const files[] = {"run/irqbalance", "etc/default/irqbalance",
 					    "etc/sysconfig/irqbalance"};
 	char text[LIST_MAX], why[128], list[LIST_MAX];
-	struct cpus banned, missing;
+	struct cpus banned, missing, all;
 	bool given = false, running = false;
 	struct task_walk w = {0};
 	struct finding *f;
@@ -58,17 +59,17 @@ void check_irqbalance(struct audit *a)
 				text[0] && cpus_parse_mask(text, &banned);
 	}
 	if (!given) {
-		struct cpus more;
-
 		list_of(a, "sys/devices/system/cpu/isolated", &banned);
-		if (list_of(a, "sys/devices/system/cpu/nohz_full", &more))
-			cpus_or(&banned, &more);
+		list_of(a, "sys/devices/system/cpu/nohz_full", &all);
+		cpus_or(&banned, &all);
 	}
 	missing = without(&a->targets, &banned);
 	if (cpus_empty(&missing)) {
 		found_ok(a, "irqbalance leaves these CPUs alone");
 		return;
 	}
+	all = to_isolate(a->facts, &a->targets);
+	cpus_or(&all, &banned);
 	cpus_format(&missing, list, sizeof(list));
 	if (given)
 		f = warn(a,
@@ -81,9 +82,13 @@ void check_irqbalance(struct audit *a)
 		f->cpus = missing;
 	value(f, "banned: %s",
 	      cpus_empty(&banned) ? "none" : cpus_format(&banned, list, sizeof(list)));
-	good(f, "banned: %s", a->cpus);
-	words(f,
-	      "IRQBALANCE_BANNED_CPULIST=%s in /etc/default/irqbalance and restart it, or "
-	      "systemctl disable --now irqbalance",
-	      a->cpus);
+	good(f, "banned: %s", cpus_format(&all, list, sizeof(list)));
+	if (covers(&all, &a->online))
+		words(f, "systemctl disable --now irqbalance: with those that are banned no CPU "
+			 "would be left to it");
+	else
+		words(f,
+		      "IRQBALANCE_BANNED_CPULIST=%s in /etc/default/irqbalance and restart it, or "
+		      "systemctl disable --now irqbalance",
+		      list);
 }

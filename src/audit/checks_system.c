@@ -164,7 +164,8 @@ static void check_resctrl(struct audit *a)
 static void check_load(struct audit *a)
 {
 	const char *text = text_of(a, "proc/loadavg");
-	unsigned cpus = cpus_count(&a->housekeeping), targets = cpus_count(&a->targets);
+	const struct cpus others = without(&a->online, &a->targets);
+	unsigned cpus = cpus_count(&others), targets = cpus_count(&a->targets);
 	double load;
 
 	if (!text || sscanf(text, "%lf", &load) != 1) {

@@ -9,6 +9,7 @@
 
 #include "audit/checks.h"
 #include "model/isolation.h"
+#include "model/place.h"
 
 #define NAMES_SHOWN 6
 
@@ -126,6 +127,18 @@ bool isolated_now(const struct audit *a, struct cpus *set)
 	isolation_of(a->facts, &i);
 	*set = i.all;
 	return i.boot_known;
+}
+
+struct cpus audit_others(const struct facts *facts, const struct cpus *targets)
+{
+	const struct audit a = {.facts = facts};
+	struct cpus online, quiet, nohz;
+
+	audit_online(facts, &online);
+	isolated_now(&a, &quiet);
+	list_of(&a, "sys/devices/system/cpu/nohz_full", &nohz);
+	cpus_or(&quiet, &nohz);
+	return place_others(&online, targets, &quiet);
 }
 
 unsigned long long sum_of_targets(const struct audit *a, const char *at)

@@ -116,8 +116,7 @@ static int choose(const struct options *o, struct view *v, const char *path)
 		return complain("CPU %s does not exist or is offline: give CPUs of %s (-c)",
 				cpus_format(&absent, list, sizeof(list)),
 				cpus_format(&online, all, sizeof(all)));
-	v->run.housekeeping = online;
-	cpus_sub(&v->run.housekeeping, &v->run.cpus);
+	v->run.housekeeping = audit_others(&v->facts, &v->run.cpus);
 	if (cpus_empty(&v->run.cpus) || cpus_empty(&v->run.housekeeping))
 		return complain("at least one CPU must stay for housekeeping, and one must be "
 				"quiet: choose of %s with -c",

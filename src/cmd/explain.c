@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "collect/host.h"
+#include "model/place.h"
 #include "render/schemas.h"
 
 struct options {
@@ -315,8 +316,7 @@ static void choose_cpus(const struct host *host, struct cpus *cpus, struct cpus 
 		*cpus = host->online;
 		cpus_del(cpus, cpus_next(cpus, 0));
 	}
-	*housekeeping = host->online;
-	cpus_sub(housekeeping, cpus);
+	*housekeeping = place_others_of(host, cpus);
 }
 
 int cmd_explain(int argc, char **argv)

@@ -87,3 +87,22 @@ void place_siblings(const struct facts *facts, const struct cpus *set, struct cp
 			cpus_add(second, cpu);
 	}
 }
+
+struct cpus place_others(const struct cpus *online, const struct cpus *targets,
+			 const struct cpus *quiet)
+{
+	struct cpus all = *online, others;
+
+	cpus_sub(&all, targets);
+	others = all;
+	cpus_sub(&others, quiet);
+	return cpus_empty(&others) ? all : others;
+}
+
+struct cpus place_others_of(const struct host *host, const struct cpus *targets)
+{
+	struct cpus quiet = host->isolated;
+
+	cpus_or(&quiet, &host->nohz_full);
+	return place_others(&host->online, targets, &quiet);
+}

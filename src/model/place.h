@@ -7,6 +7,7 @@
 
 #include "base/cpus.h"
 #include "model/facts.h"
+#include "model/view.h"
 
 enum place {
 	PLACE_GOOD,
@@ -23,5 +24,11 @@ enum place place_choose(const struct facts *facts, const struct cpus *usable,
 
 /* The CPUs of the set that share a core with a smaller one of it. */
 void place_siblings(const struct facts *facts, const struct cpus *set, struct cpus *second);
+
+/* The CPUs that can take over the work of these: those that are online besides. Those that are to
+ * be quiet, too, as isolated ones are, are left out where there are others. */
+struct cpus place_others(const struct cpus *online, const struct cpus *targets,
+			 const struct cpus *quiet);
+struct cpus place_others_of(const struct host *host, const struct cpus *targets);
 
 #endif

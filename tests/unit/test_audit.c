@@ -439,7 +439,15 @@ static const struct step steps[] = {
 	  {"run/irqbalance", "IRQBALANCE_BANNED_CPULIST=1-2\n"}},
 	 FINDING_WARN,
 	 "replaces irqbalance's own ban of isolated CPUs and leaves out cpu 3",
-	 "IRQBALANCE_BANNED_CPULIST=3",
+	 "IRQBALANCE_BANNED_CPULIST=1-3 in",
+	 NULL},
+	/* nobody would be left */
+	{"irqbalance",
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
+	  {"run/irqbalance", "IRQBALANCE_BANNED_CPULIST=0-2\n"}},
+	 FINDING_WARN,
+	 "leaves out cpu 3",
+	 "systemctl disable --now irqbalance",
 	 NULL},
 	{"irqbalance",
 	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
@@ -1565,6 +1573,55 @@ static void test_swap(void **state)
 	facts_free(&f);
 }
 
+/* Others that are isolated or nohz_full get no work, unless there is no other CPU. */
+static void test_others(void **state)
+{
+	static const struct {
+		const char *id, *fix, *of_last; /* of_last: where cpu 2 is the only other one */
+	} rows[] = {
+		{"irq", "echo 0 > /proc/irq/36/smp_affinity_list",
+		 "echo 2 > /proc/irq/36/smp_affinity_list"},
+		{"irq_default", "echo 1 > /proc/irq/default_smp_affinity",
+		 "echo 4 > /proc/irq/default_smp_affinity"},
+		{"unbound_work", "echo 1 > /sys/devices/virtual/workqueue/cpumask",
+		 "echo 4 > /sys/devices/virtual/workqueue/cpumask"},
+		{"softlockup", "sysctl -w kernel.watchdog_cpumask=0",
+		 "sysctl -w kernel.watchdog_cpumask=2"},
+		{"rcu_threads", "for t in 17; do taskset -pc 0 $t; done",
+		 "for t in 17; do taskset -pc 2 $t; done"},
+		{"irqbalance",
+		 "IRQBALANCE_BANNED_CPULIST=1-3 in /etc/default/irqbalance and restart it, or "
+		 "systemctl disable --now irqbalance",
+		 "systemctl disable --now irqbalance: with those that are banned no CPU would be "
+		 "left to it"},
+	};
+
+	(void)state;
+	for (int last = 0; last < 2; last++) {
+		struct facts f = {0};
+		struct findings out;
+
+		good(&f);
+		put(&f, CPU "online", last ? "2-3\n" : "0-3\n");
+		put(&f, CPU "isolated", "2\n");
+		put(&f, CPU "nohz_full", "1-2\n");
+		put(&f, "proc/cmdline", "isolcpus=2 nohz_full=1-2\n");
+		put(&f, "proc/irq/36/smp_affinity_list", "0-3\n");
+		put(&f, "proc/irq/default_smp_affinity", "9\n");
+		put(&f, WQ "cpumask", "b\n");
+		put(&f, KERNEL "watchdog_cpumask", "0-1,3\n");
+		put(&f, TASKS,
+		    "17 17 S " KTHREAD " 1 0 0 0-3 rcu_preempt\n"
+		    "9 9 S 400000 0 0 0 0-2 irqbalance\n");
+		out = check(&f, 3);
+		for (size_t i = 0; i < COUNT(rows); i++)
+			assert_text(find(&out, rows[i].id)->fix,
+				    last ? rows[i].of_last : rows[i].fix);
+		findings_free(&out);
+		facts_free(&f);
+	}
+}
+
 /* Slices that lose the CPU would take it from a workload in them: no command does that unasked. On
  * cgroup v1 it is not even said. */
 static void test_slices(void **state)
@@ -1667,6 +1724,7 @@ int main(void)
 		cmocka_unit_test(test_many_irqs),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_managed),
+		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_alike),
 		cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_lists),
