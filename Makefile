@@ -341,6 +341,7 @@ $(O)/tests/unit/test_unit_search: $(O)/src/collect/units.o
 $(O)/tests/unit/test_commands: $(O)/src/collect/commands.o
 $(O)/tests/unit/test_owners: $(O)/src/collect/owners.o $(O)/src/collect/mounts.o
 $(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
+$(O)/tests/unit/test_fixes: $(O)/src/cmd/fixes.o
 $(O)/tests/unit/test_trial: $(O)/src/cmd/trial.o \
 	$(addprefix $(O)/src/collect/,guardian.o journal.o knobs.o)
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o

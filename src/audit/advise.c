@@ -317,7 +317,7 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 	/* the lane of a watched thread is no CPU */
 	long cpu = view_threads(p->view) ? -1 : (long)p->cpu->number;
 	struct conditions here = conditions_of(&p->view->facts, &p->view->host, cpu);
-	struct cpus rest = advise_others(p->view);
+	struct cpus rest = advise_others(p->view, c);
 	char device[SOURCE_NAME], *text;
 	struct placeholders f = {.cpu = cpu,
 				 .cpus = &p->view->run.cpus,

@@ -20,7 +20,8 @@ int advise_host(const struct view *v, struct source *s);
 /* The same for a row of an owner's threads. */
 int advise_owner(const struct view *v, struct source *s);
 
-/* The CPUs that can take over the work of the measured ones. */
-struct cpus advise_others(const struct view *v);
+/* The CPUs that can take over the work of the measured ones; where the cause's advice is on a
+ * single thread or interrupt, those on which culprit itself ran. c may be NULL. */
+struct cpus advise_others(const struct view *v, const struct cause *c);
 
 #endif

@@ -7,6 +7,7 @@
 #include "audit/advise.h"
 #include "audit/checks.h"
 #include "audit/placeholders.h"
+#include "model/place.h"
 
 /* The unit whose CPUs this machine's systemd sets; "": none. Those in a container or a machine, and
  * those of users, belong to another manager, and one that was cut has another name. A session of a
@@ -23,21 +24,19 @@ static const char *confined_unit(const struct view *v, const struct source *s, s
 		       : "";
 }
 
-struct cpus advise_others(const struct view *v)
+struct cpus advise_others(const struct view *v, const struct cause *c)
 {
-	struct cpus rest = v->run.housekeeping;
+	struct cpus own = v->run.housekeeping; /* culprit's: may be a small part of the machine */
 
-	cpus_sub(&rest, &v->run.cpus);
-	if (!cpus_empty(&rest))
-		return rest;
-	rest = v->host.online;
-	cpus_sub(&rest, &v->run.cpus);
-	return rest;
+	cpus_sub(&own, &v->run.cpus);
+	if (cpus_empty(&own) || (!(c && cause_names_one(c)) && !cpus_empty(&v->host.online)))
+		return place_others_of(&v->host, &v->run.cpus);
+	return own;
 }
 
 int advise_owner(const struct view *v, struct source *s)
 {
-	const struct cpus others = advise_others(v);
+	const struct cpus others = advise_others(v, NULL);
 	struct owner owner;
 	const struct placeholders f = {
 		.cpu = -1, .irq = -1, .housekeeping = &others, .comm = confined_unit(v, s, &owner)};

@@ -29,6 +29,11 @@ static bool is_x86(const char *arch)
 	return !strcmp(arch, "x86_64") || !fnmatch("i[3-6]86", arch, 0);
 }
 
+bool cause_names_one(const struct cause *cause)
+{
+	return cause->advice && (strstr(cause->advice, "{pid}") || strstr(cause->advice, "{irq}"));
+}
+
 const char *cause_on(const struct cause *c, const char *arch)
 {
 	if (is_x86(arch))

@@ -88,6 +88,9 @@ extern const struct cause_match
 /* Finds an entry by its id (letters of either case). NULL: none. */
 const struct cause *cause_by_id(const char *id);
 
+/* True when the advice is on one thread or interrupt, by its number. */
+bool cause_names_one(const struct cause *cause);
+
 /* The part of an entry for machines of this architecture, as uname(2) calls it: x86_64, aarch64.
  * NULL: nothing. */
 const char *cause_on(const struct cause *cause, const char *arch);

@@ -33,7 +33,7 @@ static bool has_own_advice(const struct source *s)
 {
 	const struct cause *c = s->cause ? cause_by_id(s->cause) : NULL;
 
-	return c && c->advice && (strstr(c->advice, "{pid}") || strstr(c->advice, "{irq}"));
+	return c && cause_names_one(c);
 }
 
 /* A finding on the machine replaces the book's advice, except advice on one thread or interrupt:

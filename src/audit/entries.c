@@ -59,7 +59,7 @@ static int add(struct book_entries *e, const struct cause *c, const struct place
 int entries_make(struct view *v)
 {
 	struct placeholders f = PLACEHOLDERS_NONE;
-	const struct cpus rest = advise_others(v);
+	const struct cpus rest = advise_others(v, NULL);
 	bool *named = calloc(causes_count + 1, sizeof(*named));
 	int err = 0;
 

@@ -15,6 +15,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/knobs.h"
+#include "model/place.h"
 
 /* True when the fix is about one thread or one interrupt. */
 static bool needs_number(const struct cause *c)
@@ -62,11 +63,12 @@ bool fixes_need_view(const struct wish *wish, uint32_t n)
 
 /* ---- what a fix changes ---- */
 
-/* Adds what the fix changes for one CPU. */
-static int plan_one(struct knobs *k, const struct cause *c, uint32_t number, long cpu,
+/* Adds what the fix changes for one CPU. A single thread or interrupt goes to culprit's own place,
+ * which may be a small part of the machine; what is for all work gets all other CPUs. */
+static int plan_one(struct tried *t, const struct cause *c, uint32_t number, long cpu,
 		    const struct measure *m, char *why)
 {
-	struct cpus others = m->housekeeping;
+	struct cpus others = needs_number(c) ? m->housekeeping : place_others_of(t->host, &m->cpus);
 	struct placeholders f = {.cpu = cpu,
 				 .cpus = &m->cpus,
 				 .housekeeping = &others,
@@ -83,7 +85,7 @@ static int plan_one(struct knobs *k, const struct cause *c, uint32_t number, lon
 	path = placeholders_fill(c->knob.path, &f);
 	value = placeholders_fill(c->knob.value, &f);
 	if (path && value)
-		err = knobs_plan(k, "", c->knob.kind, path, value, number, why);
+		err = knobs_plan(&t->knobs, "", c->knob.kind, path, value, number, why);
 	else
 		snprintf(why, KNOB_WHY, "out of memory");
 	free(path);
@@ -92,17 +94,17 @@ static int plan_one(struct knobs *k, const struct cause *c, uint32_t number, lon
 }
 
 /* A fix for each CPU is done when it is set so already for some of them. */
-static int plan_all(struct knobs *k, const struct cause *c, uint32_t number,
+static int plan_all(struct tried *t, const struct cause *c, uint32_t number,
 		    const struct measure *m, char *why)
 {
 	bool each = strstr(c->knob.path, "{cpu}");
-	uint32_t before = k->count;
+	uint32_t before = t->knobs.count;
 
 	if (!each)
-		return plan_one(k, c, number, -1, m, why);
+		return plan_one(t, c, number, -1, m, why);
 	for (int cpu = cpus_next(&m->cpus, 0); cpu >= 0; cpu = cpus_next(&m->cpus, cpu + 1))
-		plan_one(k, c, number, cpu, m, why);
-	return k->count > before ? 0 : -1;
+		plan_one(t, c, number, cpu, m, why);
+	return t->knobs.count > before ? 0 : -1;
 }
 
 /* True when a knob is turned twice. */
@@ -160,7 +162,7 @@ static int add_fix(struct tried *t, const struct cause *c, uint32_t number, cons
 			 "it back could wait for its CPU for ever: leave out -P");
 		return -1;
 	}
-	if (plan_all(&t->knobs, c, number, m, why))
+	if (plan_all(t, c, number, m, why))
 		return -1;
 	for (uint32_t i = before; i < t->knobs.count && !rival; i++) {
 		const struct knob *k = &t->knobs.row[i];

@@ -19,9 +19,9 @@ int fixes_parse(char *const *words, int n, struct wish *wish, uint32_t *count);
  * thread or an interrupt, without its number. */
 bool fixes_need_view(const struct wish *wish, uint32_t n);
 
-/* Fills t->fix and adds what they change to t->knobs. view: measured, for what was not named; NULL:
- * none. most: of fixes that nobody named. 0, or -1 with the reason said: a fix cannot be tried, is
- * not culprit's to change, or there is none. */
+/* Fills t->fix and adds what they change on t->host to t->knobs. view: measured, for what was not
+ * named; NULL: none. most: of fixes that nobody named. 0, or -1 with the reason said: a fix cannot
+ * be tried, is not culprit's to change, or there is none. */
 int fixes_plan(struct tried *t, const struct wish *wish, uint32_t n, struct view *view,
 	       const struct measure *m, uint32_t most);
 

@@ -35,6 +35,11 @@ static int end(void **state)
 	return 0;
 }
 
+static void set(const char *list, struct cpus *cpus)
+{
+	assert_int_equal(cpus_parse(list, cpus, NULL, 0), 0);
+}
+
 static struct source *add(enum source_kind kind, uint32_t id, const char *name,
 			  const char *function, unsigned count)
 {
@@ -179,6 +184,32 @@ static void test_watched_threads_that_run_everywhere(void **state)
 	assert_string_equal(s->advice,
 			    "what is watched may run on every CPU: bind it to a few first "
 			    "(taskset); culprit explain K34");
+}
+
+/* culprit's own place, which may be one CPU of many, is for a single thread or interrupt alone. */
+static void test_others(void **state)
+{
+	struct source *timer = add(SOURCE_VECTOR, 236, "local_timer", "watchdog_timer_fn", 3);
+	struct source *work = add(SOURCE_THREAD, 7, "kworker/u8:1", "wb_workfn", 1);
+	struct source *some = add(SOURCE_THREAD, 812, "bash", NULL, 1);
+	struct source *irq = add(SOURCE_IRQ, 36, "eth0", NULL, 1);
+
+	(void)state;
+	work->kernel_thread = true;
+	set("0", &v.run.housekeeping);
+	set("0-7", &v.host.online);
+	set("2-3", &v.host.isolated);
+	set("1-3", &v.host.nohz_full);
+	assert_cause(timer, "T17");
+	assert_string_equal(timer->advice, "echo 0,4-7 > /proc/sys/kernel/watchdog_cpumask");
+	assert_cause(work, "K10");
+	assert_string_equal(work->advice,
+			    "echo f1 > /sys/devices/virtual/workqueue/writeback/cpumask");
+	assert_string_equal(some->advice, "taskset -pc 0 812");
+	assert_string_equal(irq->advice, "echo 0 > /proc/irq/36/smp_affinity_list");
+	set("2-3", &v.host.online); /* no other is left that is not isolated */
+	assert_cause(timer, "T17");
+	assert_string_equal(timer->advice, "echo 2 > /proc/sys/kernel/watchdog_cpumask");
 }
 
 static void test_throttling(void **state)
@@ -537,6 +568,7 @@ int main(void)
 		TEST(test_who_keeps_the_tick_for_the_scheduler),
 		TEST(test_watched_threads_that_run_everywhere),
 		TEST(test_throttling),
+		TEST(test_others),
 		TEST(test_outside_by_evidence),
 		TEST(test_arm64),
 		TEST(test_what_runs_beside),
