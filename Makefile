@@ -344,6 +344,7 @@ $(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
 $(O)/tests/unit/test_fixes: $(O)/src/cmd/fixes.o
 $(O)/tests/unit/test_trial: $(O)/src/cmd/trial.o \
 	$(addprefix $(O)/src/collect/,guardian.o journal.o knobs.o)
+$(O)/tests/unit/test_reports: $(O)/src/collect/reports.o
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/user_process.o
 $(O)/tests/unit/test_user_files: \

@@ -16,13 +16,14 @@
 
 struct reports {
 	int32_t pid;
-	int status; /* descriptor of /proc/PID/status, which hidepid may hide later; -1: none */
+	/* descriptors of /proc/PID/status and task, which hidepid may hide later; -1: none */
+	int status, task;
 	uint64_t started; /* start of the process, ticks; 0: not known */
 	int fd;           /* -1: it makes none */
 	uint64_t fetched; /* number of reports read */
 	struct culprit_report pending[CULPRIT_REPORTS];
 	uint32_t npending, taken; /* the first `taken` of these are the model's */
-	uint64_t lost;
+	uint64_t lost, strange;
 	int64_t start_shift; /* ns, of the clock that says when it started */
 	int64_t shift;       /* shift of the program's clock, which may be in a time namespace */
 };
@@ -54,7 +55,7 @@ struct reports *reports_new(int32_t pid)
 	if (!p)
 		return NULL;
 	p->pid = pid;
-	p->fd = p->status = -1;
+	p->fd = p->status = p->task = -1;
 	snprintf(name, sizeof(name), "%d", (int)pid);
 	if (pid) { /* another user's are not always shown later */
 		p->shift = host_clock_shift(name, "monotonic");
@@ -62,6 +63,8 @@ struct reports *reports_new(int32_t pid)
 		p->started = started(pid);
 		snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 		p->status = open(path, O_RDONLY | O_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+		p->task = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
 	return p;
 }
@@ -86,6 +89,8 @@ void reports_free(struct reports *p)
 		close(p->fd);
 	if (p->status >= 0)
 		close(p->status);
+	if (p->task >= 0)
+		close(p->task);
 	free(p);
 }
 
@@ -204,6 +209,24 @@ bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r)
 	r->start_ns -= p->shift;
 	r->end_ns -= p->shift;
 	return true;
+}
+
+/* Whoever can store a report can store any number in it. */
+bool reports_believe(struct reports *p, const struct culprit_report *r, uint32_t process)
+{
+	char name[16];
+	struct stat st;
+	bool own = process == (uint32_t)p->pid;
+
+	snprintf(name, sizeof(name), "%u", r->tid);
+	own |= !process && p->task >= 0 && !fstatat(p->task, name, &st, AT_SYMLINK_NOFOLLOW);
+	p->strange += !own;
+	return own;
+}
+
+uint64_t reports_strange(const struct reports *p)
+{
+	return p->strange;
 }
 
 uint64_t reports_lost(const struct reports *p)

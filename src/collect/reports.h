@@ -24,6 +24,13 @@ void reports_fetch(struct reports *p);
  * none has. */
 bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r);
 
+/* True for a report about a thread of the program's own; others are counted. process: the thread's,
+ * as records tell; 0: they do not. */
+bool reports_believe(struct reports *p, const struct culprit_report *r, uint32_t process);
+
+/* Number of those that are about threads of other processes, or of none. */
+uint64_t reports_strange(const struct reports *p);
+
 /* Number of those that were overwritten before they were fetched. */
 uint64_t reports_lost(const struct reports *p);
 

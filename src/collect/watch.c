@@ -197,8 +197,9 @@ static void take_reports(struct live_watch *w, uint64_t ns)
 	struct culprit_report r;
 
 	while (reports_next(w->reports, ns, &r))
-		if (r.start_ns >= w->begin_ns)
-			watch_window(w->watch, r.tid, r.start_ns, r.end_ns);
+		if (r.start_ns >= w->begin_ns &&
+		    reports_believe(w->reports, &r, watch_process(w->watch, r.tid)))
+			watch_window(w->watch, w->options.pid, r.tid, r.start_ns, r.end_ns);
 }
 
 /* ---- reading ---- */
@@ -365,6 +366,10 @@ static void end(void *run)
 	while (!read_until(w, end))
 		;
 	take_reports(w, end);
+	if (reports_strange(w->reports))
+		say("left out of the reports of process %d: %llu about threads that are not its "
+		    "own, or have ended: a thread can report for itself alone",
+		    w->options.pid, (unsigned long long)reports_strange(w->reports));
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		if (probes_state(w->probes, i)->lost[LEVEL_THREAD] != w->thread_lost[i])
 			watch_lost(w->watch, i);

@@ -68,12 +68,14 @@ uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r)
 		run->kernel_thread = false;
 		strcpy(run->comm, OTHERS_NAME);
 		w->thread[i].owner = r ? r->owner : 0;
+		w->thread[i].own = false;
 		return i;
 	}
 	if (r) {
 		memcpy(run->comm, r->name,
 		       sizeof(run->comm) - 1); /* the name may change: the newest one holds */
 		run->kernel_thread = r->flags & RECORD_KTHREAD;
+		w->thread[i].own &= OWNER_PROCESS(w->thread[i].owner) == OWNER_PROCESS(r->owner);
 		w->thread[i].owner = r->owner;
 	}
 	return i;

@@ -45,7 +45,7 @@ struct thread {
 	uint32_t tid; /* 0: several */
 	uint32_t seq[LEVELS];
 	uint64_t owner;   /* see OWNER in record.h */
-	bool own;         /* reports its windows itself */
+	bool own;         /* reports its windows itself; none of several does */
 	uint64_t upto_ns; /* end of its stays so far: time is never counted twice */
 	bool real_time;   /* had such a priority when it last left */
 	bool ran;         /* has run in this window, */

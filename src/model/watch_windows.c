@@ -233,18 +233,28 @@ static void note_report(struct cpu *run, const struct account *a)
 	run->unseen_whole += a->outside_ns == a->duration_ns;
 }
 
+uint32_t watch_process(const struct watch *w, uint32_t tid)
+{
+	for (uint32_t i = 0; tid && i < w->nthreads; i++)
+		if (w->thread[i].tid == tid)
+			return OWNER_PROCESS(w->thread[i].owner);
+	return 0;
+}
+
 /* Takes its records from wherever it was, one CPU after the other; the place where it still runs is
  * no stay yet. */
-void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
+void watch_window(struct watch *w, uint32_t process, uint32_t tid, uint64_t start, uint64_t end)
 {
 	uint32_t lane = watch_lane(w, tid, NULL);
 	struct thread *t = &w->thread[lane];
 	struct hiccup h = {.start_ns = start, .end_ns = end};
 	struct spot spot = {.cpu = SPOT_UNKNOWN, .tid = tid, .window = WINDOW_REPORTED};
 
-	t->own = true;
 	if (end <= start)
 		return;
+	t->own = t->tid != 0;
+	if (!t->owner)
+		t->owner = OWNER(process, 0);
 	for (uint64_t i = t->stays > STAYS ? t->stays - STAYS : 0; i < t->stays; i++)
 		if (t->stay[i % STAYS].tid == tid && t->stay[i % STAYS].start_ns < end)
 			spot.cpu = w->cpu[t->stay[i % STAYS].cpu].number;

@@ -120,7 +120,7 @@ static uint32_t take_all(struct reports *r, struct watch *w, uint64_t ns)
 
 	for (; reports_next(r, ns, &one); n++)
 		if (w)
-			watch_window(w, one.tid, one.start_ns, one.end_ns);
+			watch_window(w, getpid(), one.tid, one.start_ns, one.end_ns);
 	return n;
 }
 

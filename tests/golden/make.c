@@ -751,7 +751,7 @@ static void watched(struct scene *s, const char *path)
 	/* A thread that reports its own delays, the second time from before the first. */
 	for (unsigned i = 0; i < 5; i++) {
 		does(0, WATCH_IN_WOKEN, 701, "audio", 200 * MS + 10 * MS * i, 1 * MS, 2 * MS);
-		watch_window(watch, 701, WORLD_STARTED + 200 * MS + 10 * MS * (i & 6),
+		watch_window(watch, 0, 701, WORLD_STARTED + 200 * MS + 10 * MS * (i & 6),
 			     WORLD_STARTED + 203 * MS + 10 * MS * i);
 		does(0, WATCH_OUT, 701, "audio", 200 * MS + 10 * MS * i, 2 * MS, 5 * MS);
 	}
@@ -771,7 +771,7 @@ static void watched(struct scene *s, const char *path)
 				  .end_ns = 2 * US};
 	give(1, kernels, 350 * MS);
 	does(1, WATCH_OUT, 35, "rcuc/3", 350 * MS, 2 * US, 2 * MS);
-	watch_window(watch, 703, WORLD_STARTED + 400 * MS,
+	watch_window(watch, 0, 703, WORLD_STARTED + 400 * MS,
 		     WORLD_STARTED + 401 * MS); /* seen on no CPU */
 	s->view.cpu[0].waits_lost = 2;
 	s->view.run.waits_known = true;

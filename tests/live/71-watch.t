@@ -390,6 +390,17 @@ is_(t["kernel_thread"], False, "it is no kernel thread")
 is_([w for w in lines if w["kernel_thread"] is not (None if w["comm"] is None else False)], [],
     "nor in any line, as far as it has a name there")
 
+# ---- reports about another program's thread ----
+with program("spin") as p, program("forge", "60", str(p.pid)) as q:
+    with lib.opened("watch", "-q", "-p", str(q.pid), "--tid", str(p.tids[0]), "-d", "60s",
+                    "-f", "json") as run:
+        have_run(p, q, seconds=0.3)
+    report = json.loads(run.result.out)
+    c = next((c for c in report["cpus"] if c["thread"]["pid"] == p.tids[0]), None)
+ok(c and c["thread"]["reported"] == 0 and c["hiccups"]["count"],
+   "a program's reports about another's thread neither invent nor hide its losses", c)
+ok(f"left out of the reports of process {q.pid}: " in run.result.err, "which is said", run.result)
+
 # ---- the end of a watched program ----
 with program("late") as p, program("late") as q:
     proc, other = (lib.spawn("watch", "-p", str(one.pid), "-d", window, "-q", "-f", "json",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs for culprit watch to watch: watched MODE [SECONDS]. Says "ready PID TID..." and runs
- * until it is killed, or for SECONDS:
+/* Programs for culprit watch to watch: watched MODE [SECONDS [TID]]. Says "ready PID TID..." and
+ * runs until it is killed, or for SECONDS:
  *
  *   spin   two threads that only compute
  *   machine  as spin; the second thread is called as QEMU calls its first virtual CPU
@@ -10,6 +10,7 @@
  *          culprit.h; at the end it prints them
  *   late   a loop of 1 ms that reports each turn that began more than 100 us late through
  *          culprit.h; at the end it prints them
+ *   forge  each ms, a report that this other TID has lost the last ms, and one of no time at all
  */
 #include "culprit.h"
 
@@ -116,6 +117,31 @@ static void be_late(void)
 	print_late(n);
 }
 
+static void store(struct culprit_reports *r, uint32_t tid, uint64_t start_ns, uint64_t end_ns)
+{
+	struct culprit_report *at = &r->report[r->head % CULPRIT_REPORTS];
+
+	at->start_ns = start_ns;
+	at->end_ns = end_ns;
+	at->tid = tid;
+	at->place = ++r->head;
+}
+
+static void forge(uint32_t tid)
+{
+	struct culprit_reports *reports = culprit_reports_open();
+
+	if (!reports)
+		exit(3);
+	for (ready(); !stop; usleep(PERIOD_NS / 1000)) {
+		uint64_t now = now_ns();
+
+		store(reports, tid, now, now);
+		store(reports, tid, now - PERIOD_NS, now);
+	}
+	culprit_reports_close(reports);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -129,6 +155,8 @@ int main(int argc, char **argv)
 		be_late();
 	} else if (!strcmp(mode, "gaps")) {
 		find_gaps();
+	} else if (!strcmp(mode, "forge")) {
+		forge(argc > 3 ? atoi(argv[3]) : 0);
 	} else if (!strcmp(mode, "sleep")) {
 		ready();
 		while (!stop)

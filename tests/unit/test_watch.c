@@ -402,10 +402,10 @@ static void own(void **state)
 	comes(1, 7, WATCH_IN_PREEMPTED, FIRST, 5000, 8000);
 	irq(0, 8200, 8300); /* the CPU where it was */
 	irq(1, 8200, 8600);
-	watch_window(watch, 7, 3000, 9000);
+	watch_window(watch, 0, 7, 3000, 9000);
 	irq(1, 9100, 9600);
-	watch_window(watch, 7, 9000, 9700);
-	watch_window(watch, 7, 9800, 9800); /* no time at all */
+	watch_window(watch, 0, 7, 9000, 9700);
+	watch_window(watch, 0, 7, 9800, 9800); /* no time at all */
 	goes(1, 7, 8000, 9900);
 	end(10000);
 	is("mine 7 3000+6000 irq:disk=900 thread:make=3000 rest=2100\n"
@@ -418,13 +418,69 @@ static void own_only(void **state)
 	(void)state;
 	begin(0);
 	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
-	watch_window(watch, 7, 1100, 1200);
+	watch_window(watch, 0, 7, 1100, 1200);
 	irq(0, 4000, 4500);
 	comes(1, 8, WATCH_IN, 5, 1000, 1000);
 	irq(1, 5000, 5500);
 	end(10000);
 	is("mine 7 1100+100 rest=100\n"
 	   "mine 8 5000+500 irq:disk=500 rest=0\n");
+}
+
+/* A report of no time silences nobody. */
+static void own_of_no_time(void **state)
+{
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	watch_window(watch, 0, 7, 2000, 2000);
+	irq(0, 4000, 4500);
+	end(10000);
+	is("mine 7 4000+500 irq:disk=500 rest=0\n");
+}
+
+/* Nobody could say which one of several threads in a lane reports its windows itself. */
+static void own_among_others(void **state)
+{
+	(void)state;
+	begin(0);
+	for (uint32_t i = 0; i < WATCH_LANES; i++)
+		watch_window(watch, 0, 100 + i, 500, 600);
+	said[0] = '\0';
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	irq(0, 2000, 2500);
+	watch_window(watch, 0, 7, 2900, 3000);
+	irq(0, 4000, 4500);
+	end(10000);
+	is("(others) 0 2900+100 rest=100\n"
+	   "(others) 0 2000+500 irq:disk=500 rest=0\n"
+	   "(others) 0 4000+500 irq:disk=500 rest=0\n");
+}
+
+/* A number that another process's thread has next, and whose it is where no record has told. */
+static void own_of_process(void **state)
+{
+	(void)state;
+	begin(0);
+	owner = OWNER(7, 5);
+	watch_window(watch, 7, 7, 500, 600);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	irq(0, 2000, 2500);
+	owner = OWNER(7, 6); /* moved to another cgroup */
+	goes(0, 7, 1000, 3000);
+	irq(0, 3500, 3600);
+	comes(0, 7, WATCH_IN, FIRST, 4000, 4000);
+	irq(0, 4500, 4600);
+	assert_int_equal(watch_process(watch, 7), 7);
+	assert_int_equal(watch_process(watch, 8), 0);
+	goes(0, 7, 4000, 5000);
+	owner = OWNER(8, 5);
+	comes(0, 7, WATCH_IN, FIRST, 6000, 6000);
+	irq(0, 7000, 7500);
+	assert_int_equal(watch_process(watch, 7), 8);
+	end(10000);
+	is(" 7 500+100 rest=100\n"
+	   "mine 7 7000+500 irq:disk=500 rest=0\n");
 }
 
 /* ---- what is not seen ---- */
@@ -1345,6 +1401,9 @@ int main(void)
 		cmocka_unit_test(each_other),
 		cmocka_unit_test(own),
 		cmocka_unit_test(own_only),
+		cmocka_unit_test(own_of_no_time),
+		cmocka_unit_test(own_among_others),
+		cmocka_unit_test(own_of_process),
 		cmocka_unit_test(stopped),
 		cmocka_unit_test(left_unseen),
 		cmocka_unit_test(lost_record),
