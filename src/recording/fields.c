@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/redact.h"
 #include "recording/format.h"
 #include "recording/section.h"
 
@@ -351,7 +352,19 @@ uint32_t put_facts(struct bytes *b, const struct facts *f, uint32_t first)
 	return first;
 }
 
-void get_facts(struct reading *r, struct facts *f)
+/* Looks at this fact alone: those that are there have been looked at. */
+static void add_redacted(struct facts *f, const char *name, int err, const void *text, size_t len)
+{
+	struct facts one = {0};
+
+	facts_add(&one, name, err, text, len);
+	redact_facts(&one);
+	if (one.count)
+		facts_add(f, name, one.row->err, one.row->text, one.row->len);
+	facts_free(&one);
+}
+
+void get_facts(struct reading *r, struct facts *f, bool redacted)
 {
 	while (r->at < r->end) {
 		char name[FACT_NAME_MAX + 1];
@@ -367,6 +380,10 @@ void get_facts(struct reading *r, struct facts *f)
 		}
 		memcpy(name, text, len);
 		name[len] = 0;
-		facts_add(f, name, err, at, size); /* a fact without room stays unknown */
+		/* A fact without room stays unknown. */
+		if (redacted)
+			add_redacted(f, name, err, at, size);
+		else
+			facts_add(f, name, err, at, size);
 	}
 }

@@ -24,6 +24,7 @@ void get_run(struct reading *r, struct run *run, struct texts *t);
 void get_cpu(struct reading *r, struct cpu *c, uint64_t *recursion_misses, struct texts *t);
 void skip_cpu(struct reading *r);
 
-void get_facts(struct reading *r, struct facts *f); /* adds the facts that it reads */
+/* Adds the facts that it reads; redacted: those that tell nothing of users. */
+void get_facts(struct reading *r, struct facts *f, bool redacted);
 
 #endif

@@ -64,8 +64,7 @@ void reader_take_chunk(struct recording *r)
 		reader_run(r, &in);
 		break;
 	case CHUNK_FACT:
-		get_facts(&in, &r->view->facts);
-		reader_redact_facts(r);
+		get_facts(&in, &r->view->facts, r->part.redact);
 		break;
 	case CHUNK_TAIL:
 		take_tail(r, &in);

@@ -112,7 +112,6 @@ void part_start(struct recording *r, const struct recorded_lane *l);
  * In the tail: the values that the view then gets. before: the lane's name before it was read. */
 void reader_redact_head(struct recording *r);
 void reader_redact_run(struct recording *r);
-void reader_redact_facts(struct recording *r);
 void reader_redact_event(struct recording *r, struct event *e);
 void reader_redact_tail(struct recording *r, struct host *host, struct run *run);
 void reader_redact_lane(struct recording *r, struct cpu *c, const char *before);

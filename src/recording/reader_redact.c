@@ -23,12 +23,6 @@ void reader_redact_run(struct recording *r)
 	r->view->run.redacted = true;
 }
 
-void reader_redact_facts(struct recording *r)
-{
-	if (r->part.redact)
-		redact_facts(&r->view->facts);
-}
-
 void reader_redact_event(struct recording *r, struct event *e)
 {
 	if (!r->part.redact)

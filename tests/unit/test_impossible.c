@@ -8,17 +8,19 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../world/chunk.h"
 #include "../world/scene.h"
+#include "model/redact.h"
 #include "recording/codec.h"
 #include "recording/course.h"
 #include "recording/fields.h"
 #include "recording/read.h"
 
 #define US         1000ULL
-#define CHUNKS_MAX 16
+#define CHUNKS_MAX 64
 #define WINDOW_NS  1000000000ULL /* the scene's */
 
 static const unsigned cpu3[] = {3};
@@ -140,9 +142,9 @@ static void test_steal(void **state)
 
 /* ---- the tail ---- */
 
-/* Rewrites the last finished recording of the scene with another tail, and one more chunk of events
- * before or behind it. */
-static uint32_t more_type = CHUNK_EVENTS;
+/* Rewrites the last finished recording of the scene with another tail, and one more chunk, or
+ * several alike, before or behind it. */
+static uint32_t more_type = CHUNK_EVENTS, more_times = 1;
 
 static void write_with_tail(const struct view *v, const struct bytes *more, bool behind)
 {
@@ -161,11 +163,13 @@ static void write_with_tail(const struct view *v, const struct bytes *more, bool
 	put_host(&tail, &v->host);
 	put_number(&tail, 0);
 	put_number(&tail, 0);
-	put_cpu(&tail, &v->cpu[0], 0);
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		put_cpu(&tail, &v->cpu[i], 0);
 	n = chunks_parse(was.at, was.len, chunk, CHUNKS_MAX);
 	put_file_head(&file, was.at[8], was.at[10]);
 	for (uint32_t i = 0; i < n; i++) {
-		if (chunk[i].type == CHUNK_TAIL && more && !behind)
+		for (uint32_t k = 0;
+		     chunk[i].type == CHUNK_TAIL && more && !behind && k < more_times; k++)
 			put_chunk(&file, more_type, more->at, more->len);
 		if (chunk[i].type == CHUNK_TAIL)
 			put_chunk(&file, CHUNK_TAIL, tail.at, tail.len);
@@ -301,6 +305,51 @@ static void test_no_values(void **state)
 	recording_close(r);
 }
 
+/* ---- the same chunk again and again ---- */
+
+/* 16 MiB of facts that are read to the end before they are known to be numbers, and chunks of none:
+ * 2000 of these took 5 s. */
+static void test_redacted_facts(void **state)
+{
+	struct redact *redact = redact_new(0);
+	char name[32], *zeros = malloc(FACT_MAX + 1);
+	uint32_t n = FACTS_ALL_MAX / FACT_MAX - 1;
+	struct recording *r;
+	clock_t began;
+
+	(void)state;
+	assert_true(redact && zeros);
+	memset(zeros, '0', FACT_MAX);
+	zeros[FACT_MAX] = '\0';
+	scene_init(&scene, "web-07", cpu3, 1);
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "proc/sys/a%03u", i);
+		world_fact(&scene.view, name, zeros);
+	}
+	world_fact(&scene.view, "proc/sys/name", "wo");
+	scene_begin(&scene, path);
+	gap(100 * US, 2 * US);
+	end();
+	more_type = CHUNK_FACT;
+	more_times = 2000;
+	write_with_tail(&scene.view, &(struct bytes){.at = (uint8_t *)zeros}, false);
+	more_type = CHUNK_EVENTS;
+	more_times = 1;
+	view_free(&scene.view);
+	memset(&view, 0, sizeof(view));
+	began = clock();
+	r = recording_open(path, &(struct part){.redact = redact}, &view);
+	assert_non_null(r);
+	recording_finish(r);
+	assert_true(clock() - began < CLOCKS_PER_SEC);
+	assert_int_equal(view.facts.count, n); /* all but the one that is no number */
+	assert_string_equal(view.run.incomplete, "");
+	view_free(&view);
+	recording_close(r);
+	redact_free(redact);
+	free(zeros);
+}
+
 /* ---- events that no session is given ---- */
 
 static void check_event(const struct event *event, bool behind, const char *why)
@@ -413,7 +462,7 @@ int main(void)
 		cmocka_unit_test(test_steal),     cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_events),    cmocka_unit_test(test_course),
 		cmocka_unit_test(test_part),      cmocka_unit_test(test_series),
-		cmocka_unit_test(test_no_values),
+		cmocka_unit_test(test_no_values), cmocka_unit_test(test_redacted_facts),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);
