@@ -86,7 +86,7 @@ def recording(parts, major=2):
 
 
 def private(data):
-    """A recording as record --private marks it: in the run's section six values stand behind the
+    """A recording as record --private marks it: in the run's section seven values stand behind the
     flag, of a byte each in a recording without threads that never ran, or readings."""
     parts = []
     for kind, payload in chunks(data):
@@ -94,7 +94,7 @@ def private(data):
             r = Reader(payload)
             host = section(r.section()) if kind == b"HEAD" else b""
             run_of = bytearray(r.section())
-            run_of[-7] = 1
+            run_of[-8] = 1
             payload = host + section(run_of) + r.rest()
         parts.append((kind, payload))
     return recording(parts, data[8])
