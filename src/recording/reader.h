@@ -57,6 +57,7 @@ struct recording {
 	uint64_t cannot_at;     /* begin of the part of the file that it is in */
 	uint32_t ncannot;       /* number of such parts */
 	uint64_t hiccups_lost, records_lost;
+	uint32_t tails; /* chunks TAIL that came, believed or not */
 	bool tail, end, finished;
 	bool indexed;       /* a part is wanted, and the file may tell where it is */
 	bool finding;       /* the part's begin and end are searched for */
