@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Knobs of the scheduler and the watchdogs. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,29 @@ static void check_softlockup(struct audit *a)
 	write_fix(a, f, KERNEL "watchdog_cpumask", a->keep);
 }
 
+/* The file with the scheduler's features: up to 5.12 it has another name. */
+static const char *features_file(const struct audit *a)
+{
+	return text_of(a, DEBUG "sched_features") ? DEBUG "sched_features" : DEBUG "sched/features";
+}
+
+/* Says that it is not known: without SCHED_DEBUG a kernel does not show what its scheduler has. */
+static void not_shown(struct audit *a, const char *what)
+{
+	const struct fact *x = facts_find(a->facts, DEBUG "sched/features");
+	const char *mounts = text_of(a, "proc/mounts");
+	struct finding *f;
+
+	if ((x && x->err != -ENOENT) || !mounts || !has_word(mounts, "debugfs")) {
+		unknown(a, what, DEBUG "sched/features");
+		return;
+	}
+	f = info(a, "%s: not known", what);
+	if (f)
+		f->known = false;
+	value(f, "this kernel has no /" DEBUG "sched/features");
+}
+
 /* Sets *acts when throttling stops a spinning real-time thread. In kernels with the fair server
  * only that server does, unless real-time threads have groups (kernel/sched/rt.c). False: not
  * known. */
@@ -55,9 +79,9 @@ static bool throttling_acts(const struct audit *a, bool *acts)
 	*acts = kconfig(a, "RT_GROUP_SCHED", groups, sizeof(groups)) && !strcmp(groups, "y");
 	if (*acts)
 		return true;
-	*acts = text_of(a, DEBUG "sched/features") &&
+	*acts = text_of(a, features_file(a)) &&
 		!facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", NULL);
-	return text_of(a, DEBUG "sched/features") != NULL;
+	return text_of(a, features_file(a)) != NULL;
 }
 
 /* Throttling takes a real-time thread that never sleeps off for 50 ms a second: the trap of a
@@ -66,19 +90,15 @@ static void check_rt_throttle(struct audit *a)
 {
 	long long runtime, period;
 	struct finding *f;
-	bool acts;
+	bool acts, known;
 
 	if (!number_of(a, KERNEL "sched_rt_runtime_us", &runtime) ||
 	    !number_of(a, KERNEL "sched_rt_period_us", &period)) {
 		unknown(a, "real-time throttling", KERNEL "sched_rt_runtime_us");
 		return;
 	}
-	if (!throttling_acts(a, &acts)) {
-		unknown(a, "whether real-time throttling acts here, or the fair server",
-			DEBUG "sched/features");
-		return;
-	}
-	if (!acts) {
+	known = throttling_acts(a, &acts);
+	if (known && !acts) {
 		found_ok(
 			a,
 			"there is no real-time throttling: the fair server does it in this kernel");
@@ -86,6 +106,10 @@ static void check_rt_throttle(struct audit *a)
 	}
 	if (runtime < 0 || runtime >= period) {
 		value(found_ok(a, "no real-time throttling"), "%lld", runtime);
+		return;
+	}
+	if (!known) {
+		not_shown(a, "whether real-time throttling acts here, or the fair server");
 		return;
 	}
 	if (a->realtime)
@@ -124,7 +148,9 @@ static void check_fair_server(struct audit *a)
 		text_add(&fix, "%secho 0 > /%s", fix ? "; " : "", x->name);
 		text_add(&back, "%secho %lld > /%s", back ? "; " : "", n, x->name);
 	}
-	if (!looked) {
+	if (!looked && !text_of(a, features_file(a))) {
+		not_shown(a, "the fair server");
+	} else if (!looked) {
 		unknown(a, "the fair server", DEBUG "sched/fair_server/");
 	} else if (!names.count) {
 		found_ok(a, "the fair server is off");
@@ -176,10 +202,10 @@ static void check_timer_migration(struct audit *a)
 
 static void check_features(struct audit *a)
 {
-	const char *text = text_of(a, DEBUG "sched/features");
+	const char *file = features_file(a), *text = text_of(a, file);
 
 	if (!text) {
-		unknown(a, "scheduler features", DEBUG "sched/features");
+		unknown(a, "scheduler features", file);
 		return;
 	}
 	if (!has_word(text, "HRTICK")) {
@@ -189,8 +215,8 @@ static void check_features(struct audit *a)
 	struct finding *f = info(a, "the scheduler uses an exact preemption timer (HRTICK)");
 
 	good(f, "NO_HRTICK");
-	command(f, "echo NO_HRTICK > /sys/kernel/debug/sched/features");
-	undo(f, "echo HRTICK > /sys/kernel/debug/sched/features");
+	command(f, "echo NO_HRTICK > /%s", file);
+	undo(f, "echo HRTICK > /%s", file);
 }
 
 static void check_backtraces(struct audit *a)

@@ -102,6 +102,7 @@ static const struct source_row rows[] = {
 	{KERNEL "split_lock_mitigate", PLAIN},
 	{DEBUG "sched/fair_server/*/runtime", PLAIN},
 	{DEBUG "sched/features", PLAIN},
+	{DEBUG "sched_features", PLAIN},
 	{CLOCK "current_clocksource", PLAIN},
 	{CLOCK "available_clocksource", PLAIN},
 	{"proc/stat", PLAIN},

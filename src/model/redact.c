@@ -250,6 +250,7 @@ static const struct {
 	{"sys/kernel/rcu_*", false},
 	{"sys/kernel/irq/*", false},
 	{"sys/kernel/debug/sched/*", false},
+	{"sys/kernel/debug/sched_features", false},
 	{"sys/kernel/iommu_groups/*", false},
 	{"sys/kernel/security/lockdown", false},
 	{"sys/block/*", false},

@@ -1341,6 +1341,101 @@ static void test_rcu_list(void **state)
 	facts_free(&f);
 }
 
+/* Kernels before 5.13 have the scheduler's features elsewhere; those without SCHED_DEBUG show none,
+ * and may throttle or have the fair server all the same. */
+static void test_scheduler_files(void **state)
+{
+	static const struct {
+		const char *features, *text, *runtime, *mounts;
+		enum finding_level throttle, server, hrtick;
+		bool known[3];
+	} rows[] = {
+		{"sched/features",
+		 "HRTICK",
+		 "950000",
+		 "debugfs",
+		 FINDING_WARN,
+		 FINDING_OK,
+		 FINDING_INFO,
+		 {true, true, true}},
+		{"sched_features",
+		 "HRTICK",
+		 "950000",
+		 "debugfs",
+		 FINDING_WARN,
+		 FINDING_OK,
+		 FINDING_INFO,
+		 {true, true, true}},
+		{"sched_features",
+		 "NO_HRTICK",
+		 "950000",
+		 "debugfs",
+		 FINDING_WARN,
+		 FINDING_OK,
+		 FINDING_OK,
+		 {true, true, true}},
+		{"sched/features",
+		 NULL,
+		 "950000",
+		 "debugfs",
+		 FINDING_INFO,
+		 FINDING_INFO,
+		 FINDING_OK,
+		 {false, false, true}},
+		{"sched/features",
+		 NULL,
+		 "-1",
+		 "debugfs",
+		 FINDING_OK,
+		 FINDING_INFO,
+		 FINDING_OK,
+		 {true, false, true}},
+		{"sched/features",
+		 NULL,
+		 "950000",
+		 "sysfs",
+		 FINDING_INFO,
+		 FINDING_INFO,
+		 FINDING_INFO,
+		 {false, false, false}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct finding *x[3];
+		struct facts f = {0};
+		struct findings out;
+		char name[64];
+
+		for (size_t k = 0; k < COUNT(good_world); k++)
+			if (!strstr(good_world[k].name, "debug/sched/"))
+				put(&f, good_world[k].name, good_world[k].text);
+		snprintf(name, sizeof(name), "sys/kernel/debug/%s", rows[i].features);
+		put(&f, name, rows[i].text);
+		put(&f, KERNEL "sched_rt_runtime_us", rows[i].runtime);
+		put(&f, "proc/mounts", rows[i].mounts);
+		out = check(&f, 3);
+		x[0] = find(&out, "rt_throttle");
+		x[1] = find(&out, "fair_server");
+		x[2] = find(&out, "sched_features");
+		assert_int_equal(x[0]->level, rows[i].throttle);
+		assert_int_equal(x[1]->level, rows[i].server);
+		assert_int_equal(x[2]->level, rows[i].hrtick);
+		for (int k = 0; k < 3; k++)
+			assert_int_equal(x[k]->known, rows[i].known[k]);
+		if (rows[i].text && !strcmp(rows[i].text, "HRTICK")) {
+			snprintf(name, sizeof(name), "echo NO_HRTICK > /sys/kernel/debug/%s",
+				 rows[i].features);
+			assert_string_equal(x[2]->fix, name);
+			snprintf(name, sizeof(name), "echo HRTICK > /sys/kernel/debug/%s",
+				 rows[i].features);
+			assert_string_equal(x[2]->undo, name);
+		}
+		findings_free(&out);
+		facts_free(&f);
+	}
+}
+
 /* In the one command runs of four and more numbers become one word. */
 static void test_numbers(void **state)
 {
@@ -1723,7 +1818,7 @@ int main(void)
 		cmocka_unit_test(test_lists),          cmocka_unit_test(test_threads_of_cores),
 		cmocka_unit_test(test_clock_watchdog), cmocka_unit_test(test_offline_threads),
 		cmocka_unit_test(test_swap),           cmocka_unit_test(test_whole_undo),
-		cmocka_unit_test(test_rcu_list),
+		cmocka_unit_test(test_rcu_list),       cmocka_unit_test(test_scheduler_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
