@@ -19,11 +19,14 @@ extern volatile __u64 watch_group[CHOICE_GROUPS]; /* ids of these cgroups; 0: no
 /* Raised after they change; and a place for its load to be ordered by. */
 extern volatile __u32 watch_groups_epoch, watch_groups_fence;
 
-struct watch_processes { /* processes whose name fits one of the globs */
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
+/* Processes whose name fits one of the globs, until their last thread exits: anybody can make more
+ * of them, and none may push out another. Number 0, which is nobody's, counts those that had no
+ * place. */
+struct watch_processes {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, CHOICE_LIVE + 1);
 	__type(key, __s32);
-	__type(value, __u8);
+	__type(value, __u64);
 };
 extern struct watch_processes watch_processes SEC(".maps");
 

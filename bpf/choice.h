@@ -7,10 +7,11 @@
 #include <linux/types.h>
 
 #define CHOICE_GLOBS   4
-#define CHOICE_GROUPS  8    /* cgroups, units among them */
-#define CHOICE_VCPUS   4    /* virtual machines */
-#define CHOICE_THREADS 4096 /* their CPUs */
-#define GLOB_TOKENS    31   /* bytes of a glob, without its asterisks */
+#define CHOICE_GROUPS  8     /* cgroups, units among them */
+#define CHOICE_VCPUS   4     /* virtual machines */
+#define CHOICE_THREADS 4096  /* their CPUs */
+#define CHOICE_LIVE    16384 /* processes of chosen names at a time */
+#define GLOB_TOKENS    31    /* bytes of a glob, without its asterisks */
 
 /* A glob as an automaton: after each byte, bit i of its state says that the first i tokens match
  * what has come. */

@@ -148,8 +148,9 @@ static __always_inline struct party party_to_add(struct party p)
 	return RECORDS_WANTED ? p : party_of(p.task);
 }
 
-/* include/linux/sched.h: __TASK_STOPPED, __TASK_TRACED */
+/* include/linux/sched.h: __TASK_STOPPED, __TASK_TRACED; TASK_DEAD */
 #define TASK_STOPS 0xc
+#define TASK_DEAD  0x80
 
 /* since: see watch_say(). */
 static __always_inline void goes(struct cpu_state *c, struct party p, bool preempt, __u64 since,
@@ -192,6 +193,13 @@ static __always_inline __u64 was_in_the_way(struct cpu_state *c, const struct ta
 	return sum_was_in_the_way(c) ? c->own.sums.left_ns : 0;
 }
 
+/* The last switch of a thread whose process was watched by its name, which is forgotten before. */
+static __always_inline bool dies_here(const struct cpu_state *c, struct task_struct *prev)
+{
+	return watch_comms && c->own.here && c->own.here == (__u32)prev->pid &&
+	       state_of(prev) & TASK_DEAD;
+}
+
 /* A switch where nobody is watched. */
 static __always_inline void switch_unseen(struct cpu_state *c, struct task_struct *prev,
 					  const struct task_struct *next)
@@ -223,7 +231,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		}
 		return 0;
 	}
-	mine = is_watched(prev);
+	mine = is_watched(prev) || dies_here(c, prev);
 	first = !c->own.seen; /* a thread that leaves now was here before the window */
 	c->own.seen = 1;
 	if (!c->active && !mine && !is_watched(next)) {

@@ -66,6 +66,14 @@ struct mm_struct {
 	unsigned long task_size; /* a power of two on arm64 */
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live; /* threads of the process that have not begun to exit */
+};
+
 struct task_struct {
 	struct sched_entity se;
 	struct thread_info thread_info;
@@ -83,6 +91,7 @@ struct task_struct {
 	void *worker_private;    /* struct kthread of a kernel thread; since 5.17 */
 	struct css_set *cgroups;
 	struct mm_struct *mm;
+	struct signal_struct *signal;
 	char comm[16];
 };
 

@@ -48,6 +48,8 @@ struct machine {
 
 struct choice {
 	struct probes *probes;
+	bool by_name;        /* processes are chosen by their names */
+	bool left_out;       /* some of those that were there had no place */
 	char root[PATH_MAX]; /* folder of the unified hierarchy */
 	struct chosen group[CHOICE_GROUPS];
 	uint32_t ngroups;
@@ -246,15 +248,10 @@ static void add_machine(struct choice *c, const char *text)
 			      .search.proc = "/proc"};
 }
 
-void choice_look(struct choice *c, uint64_t now)
+static void look_at_groups(struct choice *c, uint64_t now)
 {
 	uint64_t id[CHOICE_GROUPS] = {0};
 
-	for (uint32_t i = 0; i < c->nmachines; i++)
-		look_at_machine(c, &c->machine[i], now);
-	if (!(c->ngroups || c->nglobs) || (c->looked_ns && now - c->looked_ns < LOOK_NS))
-		return;
-	c->looked_ns = now;
 	look_for_units(c, now);
 	for (uint32_t i = 0; i < c->ngroups; i++)
 		id[i] = id_of(c, &c->group[i], now);
@@ -286,9 +283,23 @@ static void add_group(struct choice *c, const char *name, bool unit)
 /* By its name, which it has since before the programs were attached. */
 static void watch_process(struct choice *c, int32_t pid)
 {
-	uint8_t one = 1;
+	uint64_t one = 1;
 
-	bpf_map_update_elem(probes_watched(c->probes, false), &pid, &one, BPF_ANY);
+	c->left_out |= bpf_map_update_elem(probes_watched(c->probes, false), &pid, &one, BPF_ANY);
+}
+
+void choice_tell(const struct choice *c, struct run *run)
+{
+	uint64_t left_out = 0;
+
+	if (!c->by_name || run->cut_short[0])
+		return;
+	bpf_map_lookup_elem(probes_watched(c->probes, false), &(int32_t){0}, &left_out);
+	if (left_out || c->left_out)
+		snprintf(run->cut_short, sizeof(run->cut_short),
+			 "some processes that fit --comm were not watched: there is room for %d at "
+			 "a time",
+			 CHOICE_LIVE);
 }
 
 static void look_at_processes(struct choice *c, const struct watched *w)
@@ -299,6 +310,10 @@ static void look_at_processes(struct choice *c, const struct watched *w)
 	int n = 0;
 	DIR *d;
 
+	c->by_name = w->comm[0];
+	if (c->by_name)
+		c->left_out = bpf_map_update_elem(probes_watched(c->probes, false), &(int32_t){0},
+						  &(uint64_t){0}, BPF_ANY);
 	for (; n < CHOICE_GLOBS && w->comm[n]; n++)
 		choice_glob(&glob[n], w->comm[n]);
 	d = n ? opendir("/proc") : NULL;
@@ -326,6 +341,21 @@ static void look_at_processes(struct choice *c, const struct watched *w)
 		closedir(d);
 }
 
+/* ---- all of them ---- */
+
+void choice_look(struct choice *c, struct run *run, uint64_t now)
+{
+	for (uint32_t i = 0; i < c->nmachines; i++)
+		look_at_machine(c, &c->machine[i], now);
+	if (c->looked_ns && now - c->looked_ns < LOOK_NS)
+		return;
+	c->looked_ns = now;
+	if (c->ngroups || c->nglobs)
+		look_at_groups(c, now);
+	if (run)
+		choice_tell(c, run);
+}
+
 struct choice *choice_new(struct probes *probes, const struct watched *w)
 {
 	struct choice *c = calloc(1, sizeof(*c));
@@ -345,7 +375,7 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 	for (int i = 0; w->vcpus[i]; i++)
 		add_machine(c, w->vcpus[i]);
 	look_at_processes(c, w);
-	choice_look(c, 1);
+	choice_look(c, NULL, 1);
 	c->looked_ns = 0;
 	return c;
 }

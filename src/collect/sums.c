@@ -137,7 +137,7 @@ static bool poll(void *run)
 {
 	struct live_sums *s = run;
 
-	choice_look(s->choice, now_ns());
+	choice_look(s->choice, &s->view->run, now_ns());
 	hotplug_look(&s->hotplug, false, come, s);
 	return !s->options.pid || !kill(s->options.pid, 0) || errno != ESRCH;
 }
@@ -176,6 +176,7 @@ static void end(void *run)
 	s->ended = true;
 	hotplug_look(&s->hotplug, true, come, s);
 	probes_gate(s->probes, false);
+	choice_tell(s->choice, &s->view->run);
 	fill(s, now_ns());
 }
 

@@ -293,7 +293,7 @@ static bool poll(void *run)
 		stay_off(&w->view->run);
 		rise_or_sink(w);
 	}
-	choice_look(w->choice, now_ns());
+	choice_look(w->choice, &w->view->run, now_ns());
 	reports_open(w->reports);
 	reports_fetch(w->reports);
 	while (!read_until(w, until))
@@ -361,6 +361,7 @@ static void end(void *run)
 	hotplug_look(&w->hotplug, true, NULL, NULL);
 	nanosleep(&nap, NULL);
 	probes_gate(w->probes, false);
+	choice_tell(w->choice, &w->view->run);
 	steal_end(&w->steal);
 	reports_fetch(w->reports);
 	while (!read_until(w, end))

@@ -11,12 +11,13 @@ import signal
 import struct
 import subprocess
 import time
+import types
 
 import lib
 import watching
 from lib import culprit, done, is_, ok, skip
-from watching import (BPFTOOL, Chosen, Program, have_run, hierarchy, poke_and_count, program, put,
-                      records_made, tids, watch)
+from watching import (BPFTOOL, Chosen, Program, fill_watched, have_run, hierarchy, poke_and_count,
+                      program, put, records_made, tids, watch)
 
 lib.need_bpf()
 cpu = lib.pick_target(shared=True)
@@ -68,12 +69,17 @@ def in_group():
     return pids
 
 
+def start_named(mode, *cpus):
+    """A program of the name that is chosen, on these CPUs."""
+    return subprocess.Popen([jitter, mode], stdout=subprocess.PIPE, text=True,
+                            start_new_session=True,
+                            preexec_fn=lambda: (lib._begin(), os.sched_setaffinity(0, cpus)))
+
+
 with program("spin") as p:
     # Both are there already, leave the other CPUs to those that begin to watch, and do not run
     # until those do: where all is emulated by one CPU that would take half of it.
-    exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True,
-                           start_new_session=True,
-                           preexec_fn=lambda: (lib._begin(), os.sched_setaffinity(0, {cpu})))
+    exe = start_named("spin", cpu)
     before = set(map(int, exe.stdout.readline().split()[2:]))
     for pid in p.pid, exe.pid:
         os.kill(pid, signal.SIGSTOP)
@@ -121,6 +127,42 @@ for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 t
 r = culprit("watch", "--comm", "nobody-of-this", "-d", "0.2")
 ok(r.rc == 0 and "none of the chosen threads was seen" in r.out, "--comm: that it finds nobody", r)
 
+# ---- names that others take, too ----
+elsewhere = min(lib.ALLOWED - {cpu})
+exe = start_named("spin", cpu)
+before = set(map(int, exe.stdout.readline().split()[2:]))
+os.kill(exe.pid, signal.SIGSTOP)
+
+
+def crowd():
+    """Many more than are watched at a time come and go elsewhere; then the first one runs."""
+    with start_named("forks", elsewhere) as p:
+        p.communicate()
+    os.kill(exe.pid, signal.SIGCONT)
+    have_run(types.SimpleNamespace(tids=before))
+
+
+report, _ = watch("--comm", "jitter-loop-7", "-c", cpu, meanwhile=crowd)
+ok(before <= tids(report), "--comm: no crowd of that name pushes one out", before, tids(report))
+is_(report["run"]["incomplete"], None, "and all were watched")
+exe.terminate()
+exe.communicate(timeout=lib.HANG_S)
+
+name = "--comm: that there was no place for one is said, and the run is incomplete"
+if BPFTOOL:
+    c = Chosen("--comm", "jitter-loop-7", "full")
+    lib.await_ready(c.proc, c.ready)
+    fill_watched()
+    with start_named("spin", elsewhere) as p:
+        p.stdout.readline()
+        p.terminate()
+    c.proc.send_signal(signal.SIGINT)
+    r = lib.finish(c.proc)
+    ok(r.rc == 3 and r.err.count("incomplete: some processes that fit --comm were not") == 1, name,
+       r)
+else:
+    skip(name, "needs bpftool")
+
 # ---- the virtual CPUs of a machine ----
 name = f"guest-{os.getpid()}"
 by_name = Chosen("--vcpus", name)
@@ -148,7 +190,6 @@ with program("machine") as p, program("machine") as other:
        "--vcpus NAME of a machine whose threads have no names: says so", r)
 
 # ---- on the CPUs that were asked for ----
-elsewhere = min(lib.ALLOWED - {cpu})
 with program("spin") as here, program("spin", on=(elsewhere,)) as there:
     report, _ = watch("-c", cpu, meanwhile=lambda: have_run(here, there))
     ok(set(here.tids) <= tids(report), "-c: programs on that CPU are watched", here.tids,

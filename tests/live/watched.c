@@ -5,6 +5,7 @@
  *   spin   two threads that only compute
  *   machine  as spin; the second thread is called as QEMU calls its first virtual CPU
  *   sleep  nothing
+ *   forks  20000 processes of its name, which end at once, and then ends
  *   calls  one system call after the other
  *   gaps   looks at the clock all the time, and reports each gap of 10 us and more through
  *          culprit.h; at the end it prints them
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define PERIOD_NS 1000000
@@ -51,6 +53,17 @@ static void ready(void)
 {
 	printf("ready %d %u %u\n", getpid(), culprit_tid(), other_tid);
 	fflush(stdout);
+}
+
+static void fork_many(void)
+{
+	for (int i = 0; i < 20000; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
 }
 
 static uint64_t now_ns(void)
@@ -157,6 +170,8 @@ int main(int argc, char **argv)
 		find_gaps();
 	} else if (!strcmp(mode, "forge")) {
 		forge(argc > 3 ? atoi(argv[3]) : 0);
+	} else if (!strcmp(mode, "forks")) {
+		fork_many();
 	} else if (!strcmp(mode, "sleep")) {
 		ready();
 		while (!stop)

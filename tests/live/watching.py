@@ -114,26 +114,46 @@ def poke(*args):
 BPFTOOL = shutil.which("bpftool")
 
 
-def records_made():
-    """Of each CPU that this culprit observes: how many records its probes have made, by the
-    kernel's own memory. Others may have probes of their own."""
-    made, call = [], {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+BPF = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+
+
+def own_maps(name):
+    """What bpftool says of each map of this name that a culprit of this test has, and a file
+    descriptor. Others may have probes of their own."""
     held = {m for pid, _ in lib.marked() for fd in os.listdir(f"/proc/{pid}/fdinfo")
             for m in re.findall(r"^map_id:\s+(\d+)$", lib.read(f"/proc/{pid}/fdinfo/{fd}"), re.M)}
     for number in held:
         m = json.loads(subprocess.run(["bpftool", "-j", "map", "show", "id", number],
                                       capture_output=True, text=True, check=True).stdout)
-        if m.get("name") != "cpu_states":
+        if m.get("name") != name:
             continue
-        # bpftool would print all the rings.
         attributes = struct.pack("I60x", m["id"])
-        fd = ctypes.CDLL(None).syscall(call, 14, attributes, len(attributes))
+        fd = ctypes.CDLL(None).syscall(BPF, 14, attributes, len(attributes))
+        yield m, fd
+        os.close(fd)
+
+
+def records_made():
+    """Of each CPU that this culprit observes: how many records its probes have made, by the
+    kernel's own memory: bpftool would print all the rings."""
+    made = []
+    for m, fd in own_maps("cpu_states"):
         size = -(-m["bytes_value"] // 8) * 8
         with mmap.mmap(fd, m["max_entries"] * size, mmap.MAP_SHARED, mmap.PROT_READ) as memory:
             made += [sum(struct.unpack_from("4Q", memory, slot * size + 96))
                      for slot in range(m["max_entries"])]
-        os.close(fd)
     return made
+
+
+def fill_watched():
+    """Takes all places of processes that --comm has left, in the name of numbers that none has."""
+    key, value = ctypes.c_int32(), ctypes.c_uint64(1)
+    for m, fd in own_maps("watch_processes"):
+        attributes = struct.pack("I4x3Q96x", fd, ctypes.addressof(key), ctypes.addressof(value), 0)
+        for i in range(m["max_entries"]):
+            key.value = 1 << 30 | i
+            if ctypes.CDLL(None).syscall(BPF, 2, attributes, len(attributes)):
+                break
 
 
 def poke_and_count(*args):
