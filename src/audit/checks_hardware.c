@@ -103,6 +103,7 @@ static void check_clock_watchdog(struct audit *a)
 	steady = has_word(flags, "constant_tsc") && has_word(flags, "nonstop_tsc") &&
 		 has_word(flags, "tsc_adjust") && packages(a) <= 4;
 	dropped = !strcmp(tsc, "reliable") || !strcmp(tsc, "nowatchdog") ||
+		  has_word(flags, "tsc_reliable") || /* a hypervisor says so */
 		  (steady && packages(a) <= 2 && memory_nodes(a) <= 2);
 	if (dropped || !has_word(now, "tsc") ||
 	    (!has_word(line, "hpet") && !has_word(line, "acpi_pm"))) {

@@ -829,6 +829,13 @@ static const struct step steps[] = {
 	 NULL,
 	 "tsc=nowatchdog",
 	 NULL},
+	/* a hypervisor's word, as tsc=reliable is a user's */
+	{"clock_watchdog",
+	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc tsc_reliable hypervisor\n"}},
+	 FINDING_OK,
+	 "no clocksource watchdog",
+	 NULL,
+	 NULL},
 	{"clock_watchdog",
 	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc\n"},
 	  {"proc/cmdline", "tsc=nowatchdog\n"}},
