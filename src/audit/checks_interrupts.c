@@ -96,13 +96,13 @@ static struct finding_item *irq_add(struct audit *a, struct finding_items *l, un
 	return x;
 }
 
-/* An IRQ that can be moved. */
+/* The command for one that can be moved. */
 static void irq_add_fix(struct audit *a, struct finding_item *x)
 {
 	struct finding one = {0};
 	char file[64];
 
-	if (!x)
+	if (!x || irq_managed(a, x->number))
 		return;
 	snprintf(file, sizeof(file), IRQ_DIR "%u/smp_affinity_list", x->number);
 	write_fix(a, &one, file, a->keep);
@@ -110,14 +110,15 @@ static void irq_add_fix(struct audit *a, struct finding_item *x)
 	x->undo = one.undo;
 }
 
-/* The command that moves all of them, and the one that moves them back. */
+/* The command that moves all of them that can be moved, and the one that moves them back. */
 static void irqs_move(struct audit *a, struct finding *f, const struct finding_items *l)
 {
 	struct number_words numbers = {0};
 	char *back = NULL;
 
 	for (uint32_t i = 0; i < l->count; i++)
-		words_add(&numbers, l->row[i].number);
+		if (l->row[i].fix)
+			words_add(&numbers, l->row[i].number);
 	words_end(&numbers);
 	if (l->count == 1 && l->row[0].fix)
 		command(f, "%s", l->row[0].fix);

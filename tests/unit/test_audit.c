@@ -1329,6 +1329,30 @@ static void test_managed(void **state)
 	}
 }
 
+/* Nobody can move a managed IRQ that did not come yet, or that may come: no command tries to. */
+static void test_managed_silent(void **state)
+{
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	put(&f, CPU "online", "0-3\n");
+	put(&f, CPU "possible", "0-3\n");
+	for (unsigned irq = 40; irq < 43; irq++) {
+		add_queue(&f, irq, 3, 4, irq == 40, 0);
+		out = check(&f, 3);
+		assert_int_equal(find(&out, "irq")->level, FINDING_INFO);
+		assert_text(find(&out, "irq")->fix,
+			    irq == 40   ? NULL
+			    : irq == 41 ? "for i in 41; do echo 0-2 > "
+					  "/proc/irq/$i/smp_affinity_list; done"
+					: "for i in 41 42; do echo 0-2 > "
+					  "/proc/irq/$i/smp_affinity_list; done");
+		findings_free(&out);
+	}
+	facts_free(&f);
+}
+
 /* A list in a form that is not read here is not known; one that is in force is known. */
 static void test_rcu_list(void **state)
 {
@@ -1826,6 +1850,7 @@ int main(void)
 		cmocka_unit_test(test_clock_watchdog), cmocka_unit_test(test_offline_threads),
 		cmocka_unit_test(test_swap),           cmocka_unit_test(test_whole_undo),
 		cmocka_unit_test(test_rcu_list),       cmocka_unit_test(test_scheduler_files),
+		cmocka_unit_test(test_managed_silent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
