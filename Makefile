@@ -350,6 +350,8 @@ $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/us
 $(O)/tests/unit/test_user_files: \
 	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o \
 		source.o packed.o made.o)
+$(O)/tests/unit/test_irq_names: $(addprefix $(O)/src/collect/,irq_names.o irq_vectors.o)
+$(O)/tests/unit/test_symbols: $(O)/src/collect/symbols.o
 $(O)/tests/unit/test_vcpus: $(O)/src/collect/vcpus.o
 $(O)/tests/unit/test_vcpu_clocks: $(O)/src/collect/vcpu_clocks.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o $(O)/src/collect/anchors.o

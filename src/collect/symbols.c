@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/symbols.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,16 @@ struct symbol {
 	uint32_t name; /* offset into the text */
 };
 
+struct module {
+	char name[64];
+	uint64_t begin, end;
+};
+
 struct symbols {
 	struct symbol *row; /* sorted by address */
 	uint32_t count, room;
+	struct module *module;
+	uint32_t nmodules;
 	char *text;
 	size_t used, size;
 	bool hidden;
@@ -91,9 +99,9 @@ static uint64_t address_of(const char *line)
 
 /* Functions only: the letters t and w in either case. Of a short run's CPU time this is a good part
  * (with sscanf and sprintf it was a fifth), so that other lines are passed over at once. */
-static void load(struct symbols *s)
+static void load(struct symbols *s, const char *kallsyms)
 {
-	FILE *f = fopen("/proc/kallsyms", "re");
+	FILE *f = fopen(kallsyms, "re");
 	char line[1024];
 
 	s->hidden = true;
@@ -124,7 +132,38 @@ static void load(struct symbols *s)
 		qsort(s->row, s->count, sizeof(*s->row), by_address);
 }
 
+/* Where each module lies: "e1000 172032 0 - Live 0xffffffffc0000000". Since 6.4 its functions and
+ * its data have areas of their own, and its size is that of all. */
+static void load_modules(struct symbols *s, const char *modules)
+{
+	FILE *f = fopen(modules, "re");
+	char line[4096];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *at = strstr(line, " 0x");
+		struct module m, *more;
+		uint64_t size;
+
+		if (!at || sscanf(line, "%63s %" SCNu64, m.name, &size) != 2)
+			continue;
+		m.begin = strtoull(at, NULL, 16);
+		m.end = m.begin + size;
+		more = m.begin ? reallocarray(s->module, s->nmodules + 1, sizeof(m)) : NULL;
+		if (!more)
+			continue;
+		s->module = more;
+		s->module[s->nmodules++] = m;
+	}
+	if (f)
+		fclose(f);
+}
+
 struct symbols *symbols_new(void)
+{
+	return symbols_of("/proc/kallsyms", "/proc/modules");
+}
+
+struct symbols *symbols_of(const char *kallsyms, const char *modules)
 {
 	struct symbols *s = calloc(1, sizeof(*s));
 
@@ -137,7 +176,8 @@ struct symbols *symbols_new(void)
 		free(s);
 		return NULL;
 	}
-	load(s);
+	load(s, kallsyms);
+	load_modules(s, modules);
 	return s;
 }
 
@@ -146,6 +186,7 @@ void symbols_free(struct symbols *s)
 	if (!s)
 		return;
 	free(s->row);
+	free(s->module);
 	free(s->text);
 	free(s);
 }
@@ -168,6 +209,22 @@ static const char *unknown(struct symbols *s, uint64_t address)
 	return s->unknown[s->nunknown++].name;
 }
 
+/* True when the address lies behind the module that this symbol is in. */
+static bool is_behind(const struct symbols *s, const struct symbol *row, uint64_t address)
+{
+	const char *text = s->text + row->name, *of = strstr(text, " [");
+
+	for (uint32_t i = 0; of && i < s->nmodules; i++) {
+		const struct module *m = &s->module[i];
+		size_t len = strlen(m->name);
+
+		if (!strncmp(of + 2, m->name, len) && of[2 + len] == ']')
+			return row->address >= m->begin && row->address < m->end &&
+			       address >= m->end;
+	}
+	return false;
+}
+
 const char *symbols_name(struct symbols *s, uint64_t address)
 {
 	uint32_t lo = 0, hi = s->count;
@@ -180,9 +237,10 @@ const char *symbols_name(struct symbols *s, uint64_t address)
 		else
 			hi = mid;
 	}
-	/* Past the last symbol or far from any there is no function: a module or program that came
-	 * later. */
-	if (!lo || address - s->row[lo - 1].address > 1 << 20)
+	/* Past the last symbol, or far from any, or behind a module there is no function: a module
+	 * or program that came later. */
+	if (!lo || address - s->row[lo - 1].address > 1 << 20 ||
+	    is_behind(s, &s->row[lo - 1], address))
 		return unknown(s, address);
 	/* Takes the first of several names for one address, as in kallsyms. */
 	for (lo--; lo && s->row[lo - 1].address == s->row[lo].address; lo--)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel symbols by address, from /proc/kallsyms. Loaded once, before the window; strings live as
- * long as the table. */
+/* Kernel symbols by address, from /proc/kallsyms. Loaded once, before the window: a module that
+ * comes later has none, or, where it takes the place of one that has gone, those of that one.
+ * Strings live as long as the table. */
 #ifndef CULPRIT_SYMBOLS_H
 #define CULPRIT_SYMBOLS_H
 
@@ -12,6 +13,8 @@ struct symbols;
 /* NULL: out of memory. An unreadable or hidden kallsyms (kptr_restrict) gives a table without
  * symbols: see symbols_hidden. */
 struct symbols *symbols_new(void);
+/* The same from files as /proc/kallsyms and /proc/modules. */
+struct symbols *symbols_of(const char *kallsyms, const char *modules);
 void symbols_free(struct symbols *s);
 
 /* "vmstat_update", with its module "e1000_intr [e1000]", or "[unknown 1]", numbered as they come.

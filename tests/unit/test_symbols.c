@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Kernel symbols of a made-up kernel. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/symbols.h"
+
+static char paths[2][32];
+
+static struct symbols *made(const char *kallsyms, const char *modules)
+{
+	const char *text[2] = {kallsyms, modules};
+	struct symbols *s;
+
+	for (int i = 0; i < 2; i++) {
+		FILE *f;
+		int fd;
+
+		strcpy(paths[i], "/tmp/symbols.XXXXXX");
+		fd = mkstemp(paths[i]);
+		assert_true(fd >= 0);
+		f = fdopen(fd, "w");
+		fputs(text[i], f);
+		fclose(f);
+	}
+	s = symbols_of(paths[0], paths[1]);
+	assert_non_null(s);
+	unlink(paths[0]);
+	unlink(paths[1]);
+	return s;
+}
+
+#define KERNEL                                                                                     \
+	"ffffffff81000000 T _stext\n"                                                              \
+	"ffffffff81000100 t vmstat_update\n"                                                       \
+	"ffffffff81000100 t alias\n"                                                               \
+	"ffffffff81000180 D data\n"                                                                \
+	"ffffffffc0100000 t a_open\t[a]\n"                                                         \
+	"ffffffffc0101000 t a_exit\t[a]\n"                                                         \
+	"ffffffffc0300000 t bpf_prog_12_x\t[bpf]\n"
+
+static void check(struct symbols *s, uint64_t address, const char *name)
+{
+	assert_string_equal(symbols_name(s, address), name);
+}
+
+static void test_nearest(void **state)
+{
+	struct symbols *s = made(KERNEL, "a 12288 0 - Live 0xffffffffc0100000\n");
+
+	(void)state;
+	assert_false(symbols_hidden(s));
+	check(s, 0xffffffff81000104, "vmstat_update");
+	check(s, 0xffffffff81000190, "vmstat_update");
+	check(s, 0xffffffffc0100010, "a_open [a]");
+	check(s, 0xffffffffc0102fff, "a_exit [a]");
+	check(s, 0xffffffffc0300040, "bpf_prog_12_x [bpf]");
+	assert_int_equal(symbols_address(s, "alias"), 0xffffffff81000100);
+	symbols_free(s);
+}
+
+/* A module that came later lies behind those that were there: what it runs is none of theirs. */
+static void test_a_module_that_came_later(void **state)
+{
+	struct symbols *s = made(KERNEL, "gone 4096 0 - Live 0xffffffffc0000000 (OE)\n"
+					 "a 12288 1 b,c, Live 0xffffffffc0100000\n");
+
+	(void)state;
+	check(s, 0xffffffffc0103000, "[unknown 1]");
+	check(s, 0xffffffffc0120000, "[unknown 2]");
+	check(s, 0xffffffffc0101010, "a_exit [a]");
+	check(s, 0xffffffff80ffffff, "[unknown 3]");
+	symbols_free(s);
+}
+
+/* Where the kernel does not tell where modules lie, the nearest is taken. */
+static void test_modules_hidden(void **state)
+{
+	struct symbols *s = made(KERNEL, "a 12288 0 - Live 0x0000000000000000\n");
+
+	(void)state;
+	check(s, 0xffffffffc0101010, "a_exit [a]");
+	symbols_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nearest),
+		cmocka_unit_test(test_a_module_that_came_later),
+		cmocka_unit_test(test_modules_hidden),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
