@@ -54,7 +54,7 @@ static const char *read_affinity(struct irq_names *n, uint32_t irq)
 	return both[0] ? keep(n, both) : NULL;
 }
 
-/* What is known of a PCI device by its address. */
+/* Words for a PCI device by its address. */
 static const char *describe_device(struct irq_names *n, const char *address)
 {
 	char path[PATH_MAX], driver[300], node[16], text[600];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the machine says of an interrupt by its number. */
+/* Facts of an interrupt by its number, as the machine tells them. */
 #ifndef CULPRIT_IRQ_NAMES_H
 #define CULPRIT_IRQ_NAMES_H
 
@@ -8,7 +8,7 @@
 struct irq_names;
 
 struct irq_facts {
-	const char *name;     /* of its handlers, by comma; "": it has none. Any bytes */
+	const char *name;     /* handlers, by comma; "": none. Any bytes */
 	const char *affinity; /* "0-3, effective 1"; NULL: it cannot be moved */
 	const char *device; /* "0000:00:03.0 (virtio-pci, NUMA node 0)"; NULL: not known, or none */
 	unsigned actions;   /* handlers that share the line */

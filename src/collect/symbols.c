@@ -132,8 +132,8 @@ static void load(struct symbols *s, const char *kallsyms)
 		qsort(s->row, s->count, sizeof(*s->row), by_address);
 }
 
-/* Where each module lies: "e1000 172032 0 - Live 0xffffffffc0000000". Since 6.4 its functions and
- * its data have areas of their own, and its size is that of all. */
+/* Reads where each module lies: "e1000 172032 0 - Live 0xffffffffc0000000". Since 6.4 its functions
+ * and its data have areas of their own, and its size is that of all. */
 static void load_modules(struct symbols *s, const char *modules)
 {
 	FILE *f = fopen(modules, "re");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a made-up machine says of its interrupts. */
+/* Facts of interrupts on a made-up machine. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -89,7 +89,7 @@ static void make_second(void)
 #define FIRST  "eth0-rx-0", 1, "0-3, effective 2", "0000:00:03.0 (no driver, NUMA node 1)"
 #define SECOND "nvme0q1,other", 2, "3, effective 3", "0000:00:04.0 (no driver)"
 
-/* Its driver went, and another one got the number. */
+/* The driver went, and another one got the number. */
 static void test_given_again(void **state)
 {
 	const struct irq_facts *f;

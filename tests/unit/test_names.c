@@ -98,7 +98,7 @@ static void test_owners_without_end(void **state)
 	(void)state;
 	while (n->owner(n->ctx, i)) {
 		assert_false(view.run.names_lack);
-		assert_true(i < TEXTS_BYTES / LONG); /* it ends */
+		assert_true(i < TEXTS_BYTES / LONG); /* no loop without end */
 		i++;
 	}
 	assert_true(view.run.names_lack);

@@ -32,8 +32,8 @@ static bool believes(struct reports *p, uint32_t tid, uint32_t process)
 	return reports_believe(p, &(struct culprit_report){.tid = tid}, process);
 }
 
-/* Its own threads, and one that records know, though it has ended; not another process's, whether
- * records tell of it or not, nor one that there is not. */
+/* A program's own threads, and one that records know, though it has ended; not another process's,
+ * whether records tell of it or not, nor one that there is not. */
 static void of_its_own(void **state)
 {
 	struct reports *p = reports_new(getpid());

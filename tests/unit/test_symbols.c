@@ -80,7 +80,7 @@ static void test_a_module_that_came_later(void **state)
 	symbols_free(s);
 }
 
-/* Where the kernel does not tell where modules lie, the nearest is taken. */
+/* The kernel does not tell where modules lie: the nearest is taken. */
 static void test_modules_hidden(void **state)
 {
 	struct symbols *s = made(KERNEL, "a 12288 0 - Live 0x0000000000000000\n");
