@@ -69,6 +69,21 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 	}
 }
 
+/* Forgets softirqs, where threads are watched, that may have gone on while nobody was here: an open
+ * one may have ended unseen, and the thread of one put aside may have come back. After a switch
+ * that nobody saw, `active` is raised before the next one. */
+static __always_inline void forget_softirqs(struct cpu_state *c)
+{
+	bool nobody = !c->active;
+
+	if (!c->softirq.start_ns && !c->own.preempted.start_ns)
+		return;
+	if (nobody || is_older(c, c->softirq.start_ns))
+		c->softirq.start_ns = 0;
+	if (nobody || c->thread.start_ns <= c->own.active_since)
+		c->own.preempted.start_ns = 0;
+}
+
 /* State of an idle worker's sleep: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h). */
 #define TASK_IDLE    0x402
 #define PF_WQ_WORKER 0x20

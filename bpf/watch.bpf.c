@@ -247,6 +247,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		is_gone(c, now);
 	if (mine && !c->own.here)
 		came_unseen(c, out.tid, now);
+	forget_softirqs(c);
 	softirq_over_switch(c, now, prev->pid, next->pid);
 	c->irq[0].start_ns = 0;
 	c->irq[1].start_ns = 0;

@@ -269,6 +269,21 @@ static void switch_at(uint64_t now, int prev, int next)
 	order_switch(prev, next);
 }
 
+static void softirq_at(uint64_t now, unsigned vec, bool begins)
+{
+	order_clock = now;
+	order_softirq(vec, begins);
+}
+
+/* At 1000 ns, where somebody waits. */
+static void thread_1_comes(void)
+{
+	memset(&order_state, 0, sizeof(order_state));
+	memset(order_sums, 0, sizeof(order_sums));
+	order_state.active = order_state.own.seen = 1;
+	switch_at(1000, NOBODY, 1);
+}
+
 /* The sum of a softirq, ns. */
 static uint64_t softirq_ns(unsigned vec, uint64_t *count)
 {
@@ -289,24 +304,69 @@ static void test_softirqs_of_two_threads(void **unused)
 	uint64_t timers = 0, packets = 0;
 
 	(void)unused;
-	memset(&order_state, 0, sizeof(order_state));
-	memset(order_sums, 0, sizeof(order_sums));
-	order_state.active = order_state.own.seen = 1;
-	switch_at(1000, NOBODY, 1);
+	thread_1_comes();
 	order_softirq(1, true);
 	switch_at(1100, 1, 2); /* 100 ns */
 	order_softirq(3, true);
-	switch_at(1130, 2, 1); /* 30 ns */
-	order_clock = 1150;
-	order_softirq(1, false); /* 20 ns */
+	switch_at(1130, 2, 1);      /* 30 ns */
+	softirq_at(1150, 1, false); /* 20 ns */
 	switch_at(1200, 1, 2);
-	order_clock = 1207;
-	order_softirq(3, false); /* 7 ns */
+	softirq_at(1207, 3, false); /* 7 ns */
 	assert_int_equal(order_state.unpaired, 0);
 	assert_int_equal(softirq_ns(1, &timers), 120);
 	assert_int_equal(softirq_ns(3, &packets), 37);
 	assert_int_equal(timers, 1);
 	assert_int_equal(packets, 1);
+}
+
+/* Nobody watched is here any more when a softirq ends, so nobody sees that. */
+static void test_softirq_that_ends_unseen(void **unused)
+{
+	uint64_t count = 0;
+
+	(void)unused;
+	thread_1_comes();
+	softirq_at(1100, 3, true);
+	order_goes_elsewhere(1150);
+	softirq_at(1200, 3, false);
+	order_waits_here(1000000);
+	switch_at(1000010, 1, 2);
+	switch_at(1000020, 2, 1);
+	switch_at(1500000, 1, 2);
+	assert_int_equal(softirq_ns(3, &count), 0);
+	assert_int_equal(count, 0);
+}
+
+/* PREEMPT_RT: a softirq that is put aside with its thread ends after the thread has come back where
+ * nobody was watched. unseen: nobody is when it comes back; else when it ends there. */
+static void put_aside(bool unseen)
+{
+	uint64_t count = 0;
+
+	thread_1_comes();
+	softirq_at(1100, 3, true);
+	switch_at(1150, 1, 2); /* 50 ns */
+	if (unseen)
+		order_goes_elsewhere(1200);
+	switch_at(1300, 2, 1);
+	if (!unseen)
+		order_goes_elsewhere(1350);
+	softirq_at(1400, 3, false);
+	switch_at(1500, 1, 2);
+	order_waits_here(1000000);
+	switch_at(1000010, 2, 1);
+	switch_at(1500000, 1, 2);
+	assert_int_equal(softirq_ns(3, &count), 50);
+	softirq_at(1500010, 1, true); /* a whole one is as ever */
+	softirq_at(1500020, 1, false);
+	assert_int_equal(softirq_ns(1, &count), 10);
+}
+
+static void test_softirq_put_aside_unseen(void **unused)
+{
+	(void)unused;
+	put_aside(true);
+	put_aside(false);
 }
 
 /* Some kernels hide threads from the tracepoint, and with them the arrival of who comes after one:
@@ -334,6 +394,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_unseen),
 					   cmocka_unit_test(test_softirqs_of_two_threads),
+					   cmocka_unit_test(test_softirq_that_ends_unseen),
+					   cmocka_unit_test(test_softirq_put_aside_unseen),
 					   cmocka_unit_test(test_a_free_place),
 					   cmocka_unit_test(test_a_place_that_gets_free),
 					   cmocka_unit_test(test_in_the_way),
