@@ -189,13 +189,13 @@ static int check_process(const char *text)
 /* Says why a machine that may be there is not found. */
 static void look_for_machine(const char *name)
 {
-	struct vcpus_search search = {.proc = "/proc"};
+	struct vcpus_search search = {.proc = "/proc", .wait_ns = VCPUS_WAIT_NS};
 	int32_t found = vcpus_machine(&search, name), tid;
 
 	vcpus_search_end(&search);
 	if (found)
 		return;
-	found = vcpus_nameless("/proc", name);
+	found = vcpus_nameless("/proc", name, NSEC_PER_SEC);
 	if (found)
 		say("process %d is called %s, but no thread of it like a virtual CPU (--vcpus): "
 		    "QEMU does it with -name NAME,debug-threads=on; until there is such a thread "

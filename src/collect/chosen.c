@@ -40,6 +40,7 @@ struct machine {
 	int pidfd;     /* -1: none */
 	bool by_name;  /* one of that name may come */
 	bool reported; /* said: its threads cannot be read */
+	bool late;     /* said: it may be one whose command line does not come */
 	struct vcpus_search search;
 	uint64_t looked_ns;
 	int32_t tid[CHOICE_THREADS / CHOICE_VCPUS]; /* as the probes know them */
@@ -171,6 +172,13 @@ static void find_machine(struct machine *m)
 {
 	if (m->by_name && !m->pid)
 		m->pid = vcpus_machine(&m->search, m->name);
+	if (!m->pid && m->search.late && !m->late) {
+		m->late = true;
+		say("--vcpus %s: it is not found while the command line of process %d, which has "
+		    "a virtual CPU, cannot be read, if it is that one, or another that comes: "
+		    "give the number of its process",
+		    m->name, m->search.late);
+	}
 	if (m->pid && m->pidfd < 0)
 		m->pidfd = (int)syscall(SYS_pidfd_open, m->pid, 0); /* since 5.3 */
 }
@@ -245,7 +253,7 @@ static void add_machine(struct choice *c, const char *text)
 			      .pid = vcpus_pid(text),
 			      .pidfd = -1,
 			      .by_name = !vcpus_pid(text),
-			      .search.proc = "/proc"};
+			      .search = {.proc = "/proc", .wait_ns = VCPUS_WAIT_NS}};
 }
 
 static void look_at_groups(struct choice *c, uint64_t now)

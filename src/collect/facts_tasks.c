@@ -15,10 +15,12 @@
 #include "base/escape.h"
 #include "collect/facts.h"
 #include "collect/facts_read.h"
+#include "collect/reading.h"
 
 #define CHUNKS_MAX    32   /* pieces of FACT_MAX bytes: some 30,000 threads */
 #define CGROUPS_MAX   4096 /* directories */
 #define CGROUPS_DEPTH 8
+#define ENVIRON_NS    1000000000L /* how long a process may keep its environment from us */
 
 /* ---- threads ---- */
 
@@ -125,13 +127,14 @@ static bool describe(const struct facts_in *in, const char *tgid, const char *ti
 static int take_irqbalance(struct facts_in *in, const char *pid)
 {
 	char path[64], *env = malloc(FACT_MAX + 1), *out = calloc(1, FACT_MAX + 1);
+	long wait_ns = ENVIRON_NS;
 	size_t have = 0;
 	ssize_t n = -ENOMEM;
 	int err = -ENOMEM;
 
 	snprintf(path, sizeof(path), "proc/%s/environ", pid);
 	if (env && out) {
-		n = facts_bytes(in, path, env, FACT_MAX);
+		n = read_in_time(in->root, path, env, FACT_MAX, &wait_ns);
 		env[n > 0 ? n : 0] = 0;
 		for (char *at = env; n > 0 && at < env + n; at += strlen(at) + 1)
 			if (!strncmp(at, "IRQBALANCE_", 11) && have < FACT_MAX)

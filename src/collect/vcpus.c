@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/reading.h"
 #include "model/through.h"
 
 #define LINE_MOST 8192 /* bytes of a command line in which the name is looked for */
@@ -75,20 +78,17 @@ bool vcpus_line_names(const char *line, size_t len, const char *name)
 	return false;
 }
 
-enum called { NO, YES, NOT_KNOWN };
+enum called { NO, YES, NOT_KNOWN, LATE };
 
-static enum called is_called(const char *proc, int32_t pid, const char *name)
+static enum called is_called(const char *proc, int32_t pid, const char *name, long *wait_ns)
 {
 	char path[PATH_MAX], line[LINE_MOST + 1];
-	size_t n;
-	FILE *f;
+	ssize_t n;
 
 	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, pid);
-	f = fopen(path, "re");
-	if (!f)
-		return NOT_KNOWN;
-	n = fread(line, 1, LINE_MOST, f);
-	fclose(f);
+	n = read_in_time(AT_FDCWD, path, line, LINE_MOST, wait_ns);
+	if (n < 0)
+		return n == -ETIMEDOUT ? LATE : NOT_KNOWN;
 	line[n] = '\0';
 	if (n == LINE_MOST) /* a word that is cut is no name */
 		while (n && line[n - 1])
@@ -190,7 +190,8 @@ static bool next_process(DIR *d, struct vcpus_process *p)
 }
 
 /* True when the process is the machine; notes what it was asked. */
-static bool look_at(const struct vcpus_search *s, struct vcpus_process *p, const char *name)
+static bool look_at(struct vcpus_search *s, struct vcpus_process *p, const char *name,
+		    long *wait_ns)
 {
 	const struct vcpus_process *old = bsearch(p, s->known, s->n, sizeof(*p), by_pid);
 	enum called called;
@@ -206,7 +207,9 @@ static bool look_at(const struct vcpus_search *s, struct vcpus_process *p, const
 	}
 	if (threads_of(s->proc, p->pid, &tid, 1) <= 0)
 		return false;
-	called = is_called(s->proc, p->pid, name);
+	called = is_called(s->proc, p->pid, name, wait_ns);
+	if (called == LATE)
+		s->late = p->pid;
 	p->asked = called == NO;
 	p->settled = false;
 	return called == YES;
@@ -232,12 +235,14 @@ int32_t vcpus_machine(struct vcpus_search *s, const char *name)
 {
 	struct vcpus_process p, *now = NULL;
 	DIR *d = opendir(s->proc);
+	long wait_ns = s->wait_ns;
 	int32_t least = 0;
 	size_t n = 0;
 
 	s->turn++;
+	s->late = 0;
 	while (d && next_process(d, &p)) {
-		if (look_at(s, &p, name) && (!least || p.pid < least))
+		if (look_at(s, &p, name, &wait_ns) && (!least || p.pid < least))
 			least = p.pid;
 		remember(&now, &n, &p);
 	}
@@ -258,7 +263,7 @@ void vcpus_search_end(struct vcpus_search *s)
 	s->n = 0;
 }
 
-int32_t vcpus_nameless(const char *proc, const char *name)
+int32_t vcpus_nameless(const char *proc, const char *name, long wait_ns)
 {
 	DIR *d = opendir(proc);
 	struct vcpus_process p;
@@ -266,7 +271,8 @@ int32_t vcpus_nameless(const char *proc, const char *name)
 
 	while (d && next_process(d, &p))
 		if (p.threads != ALONE && (!least || p.pid < least) &&
-		    is_called(proc, p.pid, name) == YES && !threads_of(proc, p.pid, &tid, 1))
+		    is_called(proc, p.pid, name, &wait_ns) == YES &&
+		    !threads_of(proc, p.pid, &tid, 1))
 			least = p.pid;
 	if (d)
 		closedir(d);

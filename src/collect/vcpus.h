@@ -12,16 +12,21 @@
 int32_t vcpus_pid(const char *text);
 const char *vcpus_name(const char *text); /* the name without "name=" */
 
+#define VCPUS_WAIT_NS 50000000 /* less than the rings hold at any rate (state.h) */
+
 struct vcpus_process;
 
 /* A search again and again while a run goes on, which must not wait for anybody. To read a command
- * line takes the lock of that process's memory, and a process that hangs in the kernel may hold it.
- * So all are asked for the names of their threads, which takes no such lock, and those that have a
- * virtual CPU for their command line, once. Whose number of threads stays the same is not asked
- * again, but one of sixteen processes each time: threads may be renamed. All zeros but `proc` at
- * the begin. */
+ * line takes the lock of that process's memory, and a process that hangs in the kernel may hold it,
+ * or one that wants nobody to read it. So all are asked for the names of their threads, which takes
+ * no such lock, and those that have a virtual CPU for their command line, once, and one that is
+ * late again (reading.h). Whose number of threads stays the same is not asked again, but one of
+ * sixteen processes each time: threads may be renamed. All zeros but `proc` and `wait_ns` at the
+ * begin. */
 struct vcpus_search {
 	const char *proc; /* "/proc" but in a test */
+	long wait_ns;     /* one search waits so long for command lines at most */
+	int32_t late;     /* one whose command line the last search waited for in vain; 0: none */
 	struct vcpus_process *known;
 	size_t n;
 	uint32_t turn;
@@ -33,8 +38,9 @@ int32_t vcpus_machine(struct vcpus_search *s, const char *name);
 void vcpus_search_end(struct vcpus_search *s);
 
 /* The first process of several threads that was given this name, and has no virtual CPU to be seen:
- * for before a run, as it reads the command lines of all. 0: there is none. */
-int32_t vcpus_nameless(const char *proc, const char *name);
+ * for before a run, as it reads the command lines of all, for which it waits so
+ * long. 0: there is none, or its command line is late. */
+int32_t vcpus_nameless(const char *proc, const char *name, long wait_ns);
 
 /* True when a command line, words of which each ends with a zero byte, gives a machine this name.
  */

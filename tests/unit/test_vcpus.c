@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/reading.h"
 #include "collect/vcpus.h"
 
-#define TURNS 16 /* searches in which every process is asked again */
+#define TURNS   16            /* searches in which every process is asked again */
+#define LONG_NS 100000000000L /* time by which comes what is there */
 
 static char proc[64];
 static struct vcpus_search search;
@@ -23,7 +25,7 @@ static int begin(void **state)
 	(void)state;
 	strcpy(proc, "/tmp/vcpus.XXXXXX");
 	assert_non_null(mkdtemp(proc));
-	search = (struct vcpus_search){.proc = proc};
+	search = (struct vcpus_search){.proc = proc, .wait_ns = LONG_NS};
 	return 0;
 }
 
@@ -165,6 +167,46 @@ static void waits_for_nobody(void **state)
 	alarm(0);
 }
 
+/* One that hangs and has a virtual CPU, too: another one is found all the same, if a little later,
+ * and then the search says whom it waited for. */
+static void waits_for_no_machine(void **state)
+{
+	int32_t found;
+
+	(void)state;
+	thread(7, 7, "CPU 0/KVM\n");
+	hanging(7);
+	search.wait_ns = 1000000;
+	alarm(300);
+	for (int i = 0; i <= 2 * TURNS; i++) {
+		assert_int_equal(vcpus_machine(&search, "web"), 0);
+		assert_int_equal(search.late, 7);
+	}
+	machine(9, "qemu;-name;web;");
+	while (!(found = vcpus_machine(&search, "web")))
+		assert_true(search.late);
+	assert_int_equal(found, 9);
+	alarm(0);
+}
+
+/* As many hang as are read at a time: no other is read, and none waits. */
+static void says_that_it_reads_no_more(void **state)
+{
+	(void)state;
+	search.wait_ns = 1000000;
+	alarm(300);
+	for (int pid = 20; pid < 20 + 2 * READINGS_PENDING; pid++) {
+		thread(pid, pid, "CPU 0/KVM\n");
+		hanging(pid);
+	}
+	for (int i = 0; i <= 2 * TURNS; i++)
+		assert_int_equal(vcpus_machine(&search, "web"), 0);
+	machine(9, "qemu;-name;web;");
+	assert_int_equal(vcpus_machine(&search, "web"), 0);
+	assert_true(search.late);
+	alarm(0);
+}
+
 static void asks_for_a_command_line_once(void **state)
 {
 	(void)state;
@@ -248,8 +290,8 @@ static void finds_those_whose_cpus_have_no_names(void **state)
 	thread(9, 10, "qemu-system-x86\n");
 	command_line(9, "qemu;-name;web;");
 	assert_int_equal(vcpus_machine(&search, "web"), 8);
-	assert_int_equal(vcpus_nameless(proc, "web"), 9);
-	assert_int_equal(vcpus_nameless(proc, "other"), 0);
+	assert_int_equal(vcpus_nameless(proc, "web", LONG_NS), 9);
+	assert_int_equal(vcpus_nameless(proc, "other", LONG_NS), 0);
 }
 
 static void tells_numbers_from_names(void **state)
@@ -270,12 +312,14 @@ int main(void)
 		cmocka_unit_test(knows_how_machines_are_named),
 		TEST(takes_the_least),
 		TEST(waits_for_nobody),
+		TEST(waits_for_no_machine),
 		TEST(asks_for_a_command_line_once),
 		TEST(sees_one_that_has_its_cpus_later),
 		TEST(sees_a_late_name_in_a_few_turns),
 		TEST(asks_again_what_could_not_be_read),
 		TEST(finds_those_whose_cpus_have_no_names),
 		cmocka_unit_test(tells_numbers_from_names),
+		TEST(says_that_it_reads_no_more), /* the last: nothing is read any more */
 	};
 
 	return cmocka_run_group_tests_name("vcpus", tests, NULL, NULL);
