@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "base/units.h"
 #include "collect/host.h"
 
@@ -24,6 +25,7 @@ struct reports {
 	struct culprit_report pending[CULPRIT_REPORTS];
 	uint32_t npending, taken; /* the first `taken` of these are the model's */
 	uint64_t lost, strange;
+	uint64_t work;       /* with those since the last fetch */
 	int64_t start_shift; /* ns, of the clock that says when it started */
 	int64_t shift;       /* shift of the program's clock, which may be in a time namespace */
 };
@@ -181,6 +183,7 @@ void reports_fetch(struct reports *p)
 {
 	uint64_t head;
 
+	p->work = 0;
 	if (p->fd < 0 ||
 	    !read_reports(p, &head, sizeof(head), offsetof(struct culprit_reports, head)))
 		return;
@@ -201,14 +204,35 @@ void reports_fetch(struct reports *p)
 	}
 }
 
+static bool is_due(const struct reports *p, uint64_t ns)
+{
+	return p->taken < p->npending && p->pending[p->taken].end_ns - p->shift <= ns;
+}
+
 bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r)
 {
-	if (p->taken == p->npending || p->pending[p->taken].end_ns - p->shift > ns)
+	if (p->work >= REPORTS_WORK || !is_due(p, ns))
 		return false;
+	p->work += REPORTS_EACH;
 	*r = p->pending[p->taken++];
 	r->start_ns -= p->shift;
 	r->end_ns -= p->shift;
 	return true;
+}
+
+void reports_spend(struct reports *p, uint64_t work)
+{
+	p->work += work;
+}
+
+void reports_end(struct reports *p, uint64_t ns)
+{
+	for (; is_due(p, ns); p->taken++)
+		p->lost++;
+	if (p->strange)
+		say("left out of the reports of process %d: %llu about threads that are not its "
+		    "own, or have ended: a thread can report for itself alone",
+		    p->pid, (unsigned long long)p->strange);
 }
 
 /* Whoever can store a report can store any number in it. */
@@ -218,8 +242,10 @@ bool reports_believe(struct reports *p, const struct culprit_report *r, uint32_t
 	struct stat st;
 	bool own = process == (uint32_t)p->pid;
 
-	snprintf(name, sizeof(name), "%u", r->tid);
-	own |= !process && p->task >= 0 && !fstatat(p->task, name, &st, AT_SYMLINK_NOFOLLOW);
+	if (!process && p->task >= 0) {
+		snprintf(name, sizeof(name), "%u", r->tid);
+		own = !fstatat(p->task, name, &st, AT_SYMLINK_NOFOLLOW);
+	}
 	p->strange += !own;
 	return own;
 }

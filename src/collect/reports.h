@@ -17,12 +17,24 @@ void reports_free(struct reports *p);     /* removes what a killed process has l
 /* Opens the file if it is there and has not been; earlier reports belong to no window. */
 void reports_open(struct reports *p);
 
+#define REPORTS_WORK (1 << 20) /* records; takes 2 ms, or 20 where each is of another source */
+/* What a report takes without its records: a look into /proc, a line of output. */
+#define REPORTS_EACH 1024
+
 /* Fetches the new reports since the last time, in their order. */
 void reports_fetch(struct reports *p);
 
 /* Takes the next one that ended before `ns`, with times of this process's CLOCK_MONOTONIC. False:
- * none has. */
+ * none has, or those since the last fetch were work enough, and the others must wait for the next:
+ * a program must not keep its watcher busy, whose priority may be above all others'. */
 bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r);
+
+/* Adds the work that its records were, as watch_window() has it. */
+void reports_spend(struct reports *p, uint64_t work);
+
+/* Counts those that ended before `ns` and have not been taken as lost: nobody will. Says how many
+ * were not believed. */
+void reports_end(struct reports *p, uint64_t ns);
 
 /* True for a report about a thread of the program's own; others are counted. process: the thread's,
  * as records tell; 0: they do not. */
@@ -31,7 +43,7 @@ bool reports_believe(struct reports *p, const struct culprit_report *r, uint32_t
 /* Number of those that are about threads of other processes, or of none. */
 uint64_t reports_strange(const struct reports *p);
 
-/* Number of those that were overwritten before they were fetched. */
+/* Number of those that were overwritten before they were fetched, or never taken. */
 uint64_t reports_lost(const struct reports *p);
 
 #endif

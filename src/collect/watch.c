@@ -26,9 +26,10 @@
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
 /* A record may be published this long after its end: its CPU had something else to do. */
-#define LATE_NS  NSEC_PER_MSEC
-#define BATCH    65536                 /* records that are put into order at once */
-#define PLACE_NS (200 * NSEC_PER_MSEC) /* between looks where this process runs */
+#define LATE_NS      NSEC_PER_MSEC
+#define BATCH        65536                 /* records that are put into order at once */
+#define PLACE_NS     (200 * NSEC_PER_MSEC) /* between looks where this process runs */
+#define LAST_REPORTS 16                    /* times that reports are fetched at the end */
 /* From the look for threads until the window: the interrupt that brings it is over. */
 #define LOOK_NS (200 * NSEC_PER_USEC)
 
@@ -199,7 +200,8 @@ static void take_reports(struct live_watch *w, uint64_t ns)
 	while (reports_next(w->reports, ns, &r))
 		if (r.start_ns >= w->begin_ns &&
 		    reports_believe(w->reports, &r, watch_process(w->watch, r.tid)))
-			watch_window(w->watch, w->options.pid, r.tid, r.start_ns, r.end_ns);
+			reports_spend(w->reports, watch_window(w->watch, w->options.pid, r.tid,
+							       r.start_ns, r.end_ns));
 }
 
 /* ---- reading ---- */
@@ -366,11 +368,11 @@ static void end(void *run)
 	reports_fetch(w->reports);
 	while (!read_until(w, end))
 		;
-	take_reports(w, end);
-	if (reports_strange(w->reports))
-		say("left out of the reports of process %d: %llu about threads that are not its "
-		    "own, or have ended: a thread can report for itself alone",
-		    w->options.pid, (unsigned long long)reports_strange(w->reports));
+	for (int i = 0; i < LAST_REPORTS; i++) {
+		take_reports(w, end);
+		reports_fetch(w->reports);
+	}
+	reports_end(w->reports, end);
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		if (probes_state(w->probes, i)->lost[LEVEL_THREAD] != w->thread_lost[i])
 			watch_lost(w->watch, i);

@@ -40,9 +40,10 @@ void watch_until(struct watch *w, uint64_t ns);
 uint32_t watch_process(const struct watch *w, uint32_t tid);
 
 /* Takes a window that a thread of this process reports as lost; all records that ended before its
- * end have come. From then on the thread has no other hiccups, unless it shares its lane. */
-void watch_window(struct watch *w, uint32_t process, uint32_t tid, uint64_t start_ns,
-		  uint64_t end_ns);
+ * end have come. From then on the thread has no other hiccups, unless it shares its lane.
+ * Returns what it took: how many records it has looked at, in each place where the thread was. */
+uint64_t watch_window(struct watch *w, uint32_t process, uint32_t tid, uint64_t start_ns,
+		      uint64_t end_ns);
 
 /* Calls `hear` with each hiccup as it is accounted for; NULL: none. */
 void watch_hear(struct watch *w, void (*hear)(void *ctx, uint32_t lane, const struct account *a),

@@ -70,6 +70,7 @@ struct watch {
 	uint32_t ncpus;
 	struct thread thread[WATCH_LANES];
 	uint32_t nthreads;
+	uint64_t work; /* records that were looked at for windows */
 	void (*hear)(void *ctx, uint32_t lane, const struct account *a);
 	void *ctx;
 };

@@ -19,9 +19,13 @@ static bool matters(const struct record *r, const struct thread *t, bool ran)
 	return true;
 }
 
+/* Feeding a record takes as long as looking at so many (measured). */
+#define FED 32
+
 static void feed_record(struct watch *w, uint32_t lane, struct record *r)
 {
 	r->seq = ++w->thread[lane].seq[r->level];
+	w->work += FED;
 	session_feed(w->session, &(struct event){.type = EVENT_RECORD, .index = lane, .record = r});
 }
 
@@ -102,15 +106,23 @@ static void feed(struct watch *w, uint32_t lane, const struct stay *stay, uint64
 			i = k;
 			break;
 		}
+	w->work += c->head - i;
 	/* The history begins within the window: what came before is missing, however many. */
 	if (i && i == c->head - HISTORY && c->history[i % HISTORY].end_ns > start)
 		t->seq[c->history[i % HISTORY].level]++;
 	for (; i < c->head; i++) {
-		struct record r = c->history[i % HISTORY];
+		const struct record *was = &c->history[i % HISTORY];
+		struct record r;
 
-		if (r.end_ns < start)
+		if (was->end_ns < start)
 			continue;
-		t->seq[r.level] += r.seq;
+		t->seq[was->level] += was->seq;
+		if (was->start_ns >= end) { /* belongs to what comes next, */
+			if (!ran)
+				note_thread(&open, was);
+			continue;
+		}
+		r = *was;
 		if (!ran) {
 			mark_let_in(&r, &open, stay->real_time);
 			note_thread(&open, &r);
@@ -119,8 +131,8 @@ static void feed(struct watch *w, uint32_t lane, const struct stay *stay, uint64
 			continue;
 		if (r.end_ns == start && r.start_ns < start)
 			continue; /* only reaches up to the window */
-		if (r.start_ns >= end || (ran && r.end_ns > end))
-			continue; /* belongs to what comes next, which may be a window of its own */
+		if (ran && r.end_ns > end)
+			continue; /* and so does this, which may be a window of its own */
 		if (r.end_ns > end)
 			r.end_ns = end; /* the interval went on when the thread waited elsewhere */
 		if (r.kind == RECORD_EXIT)
@@ -243,15 +255,16 @@ uint32_t watch_process(const struct watch *w, uint32_t tid)
 
 /* Takes its records from wherever it was, one CPU after the other; the place where it still runs is
  * no stay yet. */
-void watch_window(struct watch *w, uint32_t process, uint32_t tid, uint64_t start, uint64_t end)
+uint64_t watch_window(struct watch *w, uint32_t process, uint32_t tid, uint64_t start, uint64_t end)
 {
 	uint32_t lane = watch_lane(w, tid, NULL);
 	struct thread *t = &w->thread[lane];
 	struct hiccup h = {.start_ns = start, .end_ns = end};
 	struct spot spot = {.cpu = SPOT_UNKNOWN, .tid = tid, .window = WINDOW_REPORTED};
 
+	w->work = 0;
 	if (end <= start)
-		return;
+		return 0;
 	t->own = t->tid != 0;
 	if (!t->owner)
 		t->owner = OWNER(process, 0);
@@ -267,4 +280,5 @@ void watch_window(struct watch *w, uint32_t process, uint32_t tid, uint64_t star
 			spot.cpu = c->number;
 		}
 	note_report(&w->view->cpu[lane], watch_account(w, lane, &spot, &h));
+	return w->work;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reports of a watched program: whose threads they may be about. This process is the program. */
+/* Reports of a watched program: whose threads they may be about, and how much work they are. This
+ * process is the program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 
 #include "collect/host.h"
 #include "collect/reports.h"
+#include "model/watch.h"
 
 /* The one thing that reports.c wants of the machine: here there are no namespaces. */
 int64_t host_clock_shift(const char *who, const char *clock)
@@ -65,10 +67,119 @@ static void of_its_own(void **state)
 	reports_free(p);
 }
 
+/* ---- work ---- */
+
+#define HISTORY 8192 /* records that are kept of a CPU */
+#define STAYS   64   /* places of a thread that are kept */
+#define FED     32   /* looks that a record is worth that is in a window */
+
+static struct view view;
+static struct session *session;
+
+/* A watch of a thread that was here and there, with as many records behind that as are kept. */
+static struct watch *watch_busy(uint32_t tid)
+{
+	static const unsigned cpu = 3;
+	unsigned lane[WATCH_LANES];
+	struct watch *w;
+	struct record r = {.kind = RECORD_WATCH, .level = LEVEL_THREAD, .id = tid};
+
+	for (unsigned i = 0; i < WATCH_LANES; i++)
+		lane[i] = i;
+	assert_int_equal(view_cpus(&view, lane, WATCH_LANES), 0);
+	view.run.watch = view.run.windows = true;
+	session = session_new(&(struct session_options){.view = &view});
+	w = watch_new(&view, session, &cpu, 1);
+	assert_true(session && w);
+	for (uint64_t i = 0; i < STAYS; i++) {
+		r.mark = WATCH_OUT;
+		r.start_ns = 1000 + 100 * i;
+		r.end_ns = r.start_ns + 50;
+		r.seq++;
+		watch_record(w, 0, &r);
+	}
+	for (uint64_t i = 0; i < HISTORY; i++)
+		watch_record(w, 0,
+			     &(struct record){.kind = RECORD_IRQ,
+					      .level = LEVEL_IRQ,
+					      .start_ns = 50000 + 100 * i,
+					      .end_ns = 50010 + 100 * i,
+					      .seq = 1 + i});
+	return w;
+}
+
+/* However many reports there are, and whatever each spans, between two fetches there is not more
+ * work than for so many records and one report. The others wait, and none is forgotten. */
+static void bounded(void **state)
+{
+	struct culprit_reports *mine = culprit_reports_open();
+	struct reports *p = reports_new(getpid());
+	struct watch *w = watch_busy(culprit_tid());
+	struct culprit_report r;
+	uint64_t all = 0, fetches = 0, end = 50000 + 100 * HISTORY;
+
+	(void)state;
+	assert_true(mine && p);
+	reports_open(p);
+	for (uint32_t i = 0; i < CULPRIT_REPORTS; i++)
+		culprit_late(mine, 1000, end);
+	for (; all < 100; fetches++) {
+		uint64_t work = 0;
+
+		reports_fetch(p);
+		while (work < 1000000000 && reports_next(p, end, &r)) {
+			uint64_t one = watch_window(w, getpid(), r.tid, r.start_ns, r.end_ns);
+
+			assert_in_range(one, STAYS * HISTORY, STAYS * HISTORY * (1 + FED));
+			reports_spend(p, one);
+			work += one;
+			all++;
+		}
+		assert_in_range(work, REPORTS_WORK, REPORTS_WORK + STAYS * HISTORY * (1 + FED));
+	}
+	assert_int_equal(all, fetches * (REPORTS_WORK / (STAYS * HISTORY)));
+	assert_int_equal(reports_lost(p), 0);
+	reports_end(p, end - 1);
+	assert_int_equal(reports_lost(p), 0);
+	reports_end(p, end);
+	assert_int_equal(reports_lost(p), CULPRIT_REPORTS - all);
+	watch_free(w);
+	session_free(session);
+	view_free(&view);
+	reports_free(p);
+	culprit_reports_close(mine);
+}
+
+/* Reports are work even where no record is in them. */
+static void many(void **state)
+{
+	struct culprit_reports *mine = culprit_reports_open();
+	struct reports *p = reports_new(getpid());
+	struct culprit_report r;
+
+	(void)state;
+	assert_true(mine && p);
+	reports_open(p);
+	for (uint32_t i = 0; i < CULPRIT_REPORTS; i++)
+		culprit_late(mine, 1000, 2000);
+	for (uint32_t n = 0; n < CULPRIT_REPORTS; n += REPORTS_WORK / REPORTS_EACH) {
+		reports_fetch(p);
+		for (uint32_t i = 0; i < REPORTS_WORK / REPORTS_EACH; i++)
+			assert_true(reports_next(p, 2000, &r));
+		assert_false(reports_next(p, 2000, &r));
+	}
+	reports_end(p, 2000);
+	assert_int_equal(reports_lost(p), 0);
+	reports_free(p);
+	culprit_reports_close(mine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_its_own),
+		cmocka_unit_test(bounded),
+		cmocka_unit_test(many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
