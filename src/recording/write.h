@@ -53,7 +53,7 @@ bool recorder_poll(struct recorder *r);
  * (blackbox.h).
  *   recorder_put      a chunk of events, after recorder_head; false: there is no room now
  *   recorder_lacks    counts what it will not be given
- *   recorder_tail     the view is complete; 0 or -1
+ *   recorder_tail     the view is complete; 0, or -1 with the reason said
  *   recorder_written  after it: 1: all is in the file; 0: not yet; -1: it failed, and the reason
  *                     has been said */
 bool recorder_put(struct recorder *r, const struct bytes *b, uint64_t hiccups, uint64_t records);
