@@ -1566,7 +1566,7 @@ static void test_threads_of_cores(void **state)
 		 FIX_COMMAND},
 		{1, "", "2,4", "nosmt", FIX_BOOT},
 		{4, "2-3", "2-3", "nosmt", FIX_BOOT},
-		/* it would take these away, too */
+		/* nosmt would take these away, too */
 		{4, "2-3,5", "2-3",
 		 "for i in 6 7; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
 		 FIX_COMMAND},
