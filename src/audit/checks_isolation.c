@@ -86,16 +86,56 @@ static void check_cpuset(struct audit *a)
 					    : cpus_format(&i.boot, boot, sizeof(boot)));
 }
 
+static struct cpus without_boot_cpu(const struct audit *a, const struct cpus *set)
+{
+	struct cpus rest = *set;
+	int boot = cpus_next(&a->online, 0);
+
+	if (boot >= 0)
+		cpus_del(&rest, boot);
+	return rest;
+}
+
+static void say_ticking(struct audit *a, const struct cpus *missing, bool lacking, bool boot)
+{
+	char list[LIST_MAX], hz[32];
+	struct cpus nohz, all = to_isolate(a->facts, &a->targets);
+	struct finding *f;
+
+	if (!kconfig(a, "HZ", hz, sizeof(hz)))
+		snprintf(hz, sizeof(hz), "HZ");
+	list_of(a, CPU_DIR "nohz_full", &nohz);
+	cpus_format(missing, list, sizeof(list));
+	f = fail(a, "cpu%s %s %s not nohz_full: the tick interrupts %s %s times a second",
+		 plural(missing), list, is_are(missing), cpus_count(missing) == 1 ? "it" : "each",
+		 hz);
+	if (f)
+		f->cpus = *missing;
+	if (boot && !cpus_empty(&a->housekeeping))
+		words(f, BOOT_CPU_TICKS);
+	else if (lacking && !cpus_empty(&a->housekeeping))
+		words(f, "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=%s",
+		      list);
+	else /* comes here even where it is refused because no other CPU is left */
+		isolate(a, f, false, true);
+	value(f,
+	      lacking             ? "this kernel is built without NO_HZ_FULL"
+	      : cpus_empty(&nohz) ? "nohz_full: none"
+				  : "nohz_full: %s",
+	      cpus_format(&nohz, list, sizeof(list)));
+	all = without_boot_cpu(a, &all);
+	if (!boot) /* no good one is known for it */
+		good(f, "nohz_full: %s", cpus_format(&all, list, sizeof(list)));
+}
+
 static void check_nohz_full(struct audit *a)
 {
-	char list[LIST_MAX], hz[32], built[16];
-	struct cpus nohz, missing, all = to_isolate(a->facts, &a->targets);
-	struct finding *f;
+	const struct fact *fact = facts_find(a->facts, CPU_DIR "nohz_full");
+	struct cpus nohz, missing, boot, others;
+	char built[16];
 	bool lacking = kconfig(a, "NO_HZ_FULL", built, sizeof(built)) && strcmp(built, "y");
 
-	if (!list_of(a, CPU_DIR "nohz_full", &nohz) && !lacking &&
-	    facts_find(a->facts, CPU_DIR "nohz_full") &&
-	    facts_find(a->facts, CPU_DIR "nohz_full")->err != -ENOENT) {
+	if (!list_of(a, CPU_DIR "nohz_full", &nohz) && !lacking && fact && fact->err != -ENOENT) {
 		unknown(a, "nohz_full CPUs", CPU_DIR "nohz_full");
 		return;
 	}
@@ -104,42 +144,33 @@ static void check_nohz_full(struct audit *a)
 		found_ok(a, "these CPUs are nohz_full: their tick can stop");
 		return;
 	}
-	if (!kconfig(a, "HZ", hz, sizeof(hz)))
-		snprintf(hz, sizeof(hz), "HZ");
-	cpus_format(&missing, list, sizeof(list));
-	lacking |= !facts_find(a->facts, CPU_DIR "nohz_full") ||
-		   facts_find(a->facts, CPU_DIR "nohz_full")->err;
-	f = fail(a, "cpu%s %s %s not nohz_full: the tick interrupts %s %s times a second",
-		 plural(&missing), list, is_are(&missing),
-		 cpus_count(&missing) == 1 ? "it" : "each", hz);
-	if (f)
-		f->cpus = missing;
-	value(f,
-	      lacking             ? "this kernel is built without NO_HZ_FULL"
-	      : cpus_empty(&nohz) ? "nohz_full: none"
-				  : "nohz_full: %s",
-	      cpus_format(&nohz, list, sizeof(list)));
-	good(f, "nohz_full: %s", cpus_format(&all, list, sizeof(list)));
-	if (lacking && !cpus_empty(&a->housekeeping))
-		words(f, "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=%s",
-		      list);
-	else /* comes here even where it is refused because no other CPU is left */
-		isolate(a, f, false, true);
+	lacking |= !fact || fact->err;
+	others = without_boot_cpu(a, &missing);
+	boot = without(&missing, &others);
+	if (!cpus_empty(&others))
+		say_ticking(a, &others, lacking, false);
+	if (!cpus_empty(&boot))
+		say_ticking(a, &boot, lacking, true);
 }
 
 static void check_lists_equal(struct audit *a)
 {
 	struct cpus isolated, nohz, only, other;
 	char list[LIST_MAX];
+	bool boot;
 
 	if (!isolated_now(a, &isolated) || !list_of(a, CPU_DIR "nohz_full", &nohz) ||
 	    cpus_empty(&isolated) || cpus_empty(&nohz))
 		return;
 	only = without(&isolated, &nohz);
+	boot = cpus_has(&only, cpus_next(&a->online, 0));
+	only = without_boot_cpu(a, &only);
 	other = without(&nohz, &isolated);
 	cpus_or(&only, &other);
 	if (cpus_empty(&only)) {
-		found_ok(a, "isolcpus and nohz_full name the same CPUs");
+		found_ok(a, boot ? "isolcpus and nohz_full name the same CPUs, but for the boot "
+				   "CPU, which cannot be nohz_full"
+				 : "isolcpus and nohz_full name the same CPUs");
 		return;
 	}
 	struct finding *f = warn(

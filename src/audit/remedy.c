@@ -143,6 +143,18 @@ static struct cpus all_of(const struct conditions *here, const struct cpus *targ
 	return all;
 }
 
+/* Returns what nohz_full= is to name of these: the boot CPU cannot be nohz_full. A kernel that
+ * takes but one list for both parameters leaves it out itself. */
+static struct cpus nohz_of(const struct conditions *here, const struct cpus *all)
+{
+	struct cpus rest = *all;
+	int boot = cpus_next(&here->online, 0);
+
+	if (boot >= 0 && !here->one_list)
+		cpus_del(&rest, boot);
+	return cpus_empty(&rest) ? *all : rest;
+}
+
 struct cpus to_isolate(const struct facts *facts, const struct cpus *targets)
 {
 	const struct conditions here = conditions_of(facts, NULL, -1);
@@ -161,10 +173,10 @@ static bool isolates_all(const struct conditions *here, const struct cpus *targe
 /* True where the other of the two parameters would be left with another list. */
 static bool leaves_other(const struct conditions *here, const struct cpus *targets, bool nohz)
 {
-	const struct cpus all = all_of(here, targets);
+	const struct cpus all = all_of(here, targets), still = nohz_of(here, &all);
 
 	return nohz ? here->isolcpus_given && !covers(&here->isolcpus_list, &all)
-		    : here->nohz_full_given && !covers(&here->nohz_full_list, &all);
+		    : here->nohz_full_given && !covers(&here->nohz_full_list, &still);
 }
 
 /* Adds isolcpus= with the flags that it should have, and others that it has. */
@@ -182,16 +194,16 @@ static void add_isolcpus(const struct audit *a, const char *list, char **to)
 void isolate(const struct audit *a, struct finding *f, bool isolcpus, bool nohz_full)
 {
 	const struct conditions here = conditions_of(a->facts, NULL, -1);
-	const struct cpus all = all_of(&here, &a->targets);
+	const struct cpus all = all_of(&here, &a->targets), still = nohz_of(&here, &all);
 	char list[LIST_MAX], *fix = NULL;
 
-	cpus_format(&all, list, sizeof(list));
 	isolcpus |= !here.no_isolcpus && leaves_other(&here, &a->targets, true);
 	nohz_full |= !here.no_nohz_full && leaves_other(&here, &a->targets, false);
 	if (isolcpus)
-		add_isolcpus(a, list, &fix);
+		add_isolcpus(a, cpus_format(&all, list, sizeof(list)), &fix);
 	if (nohz_full)
-		text_add(&fix, "%snohz_full=%s", isolcpus ? " " : "", list);
+		text_add(&fix, "%snohz_full=%s", isolcpus ? " " : "",
+			 cpus_format(&still, list, sizeof(list)));
 	if (isolates_all(&here, &a->targets) && !cpus_empty(&a->housekeeping))
 		words(f, NONE_UNLISTED);
 	else if (fix)
@@ -213,7 +225,7 @@ const char *boot_refused(const char *parameters, const struct conditions *here, 
 	if (nocbs && here->no_rcu_nocbs)
 		return "this kernel is built without RCU_NOCB_CPU: boot one that has it";
 	if (nohz && here->boot_cpu)
-		return "the boot CPU cannot be nohz_full: isolate other CPUs";
+		return BOOT_CPU_TICKS;
 	return NULL;
 }
 
@@ -243,17 +255,27 @@ static const char *refused(const char *text, const struct placeholders *f,
 		       : "";
 }
 
+#define NOHZ_FULL "nohz_full={cpus}"
+
 /* Boot parameters name those that are isolated already, too. */
 static char *filled(const char *text, const struct placeholders *f, const struct conditions *here)
 {
+	const char *nohz = f->cpus ? strstr(text, NOHZ_FULL) : NULL;
 	struct placeholders all = *f;
-	struct cpus isolated;
+	struct cpus isolated, still;
+	char list[LIST_MAX], *named = NULL, *out;
 
-	if (f->cpus && (strstr(text, "isolcpus=") || strstr(text, "nohz_full="))) {
+	if (f->cpus && (nohz || strstr(text, "isolcpus="))) {
 		isolated = all_of(here, f->cpus);
+		still = nohz_of(here, &isolated);
 		all.cpus = &isolated;
 	}
-	return placeholders_fill(text, &all);
+	if (nohz && asprintf(&named, "%.*snohz_full=%s%s", (int)(nohz - text), text,
+			     cpus_format(&still, list, sizeof(list)), nohz + strlen(NOHZ_FULL)) < 0)
+		return NULL;
+	out = placeholders_fill(named ? named : text, &all);
+	free(named);
+	return out;
 }
 
 char *remedy(const struct cause *c, const struct placeholders *f, const struct conditions *here)

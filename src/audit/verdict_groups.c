@@ -100,11 +100,14 @@ void say_most(const struct say *s, uint32_t lane, const struct most *m,
 		common.ns = sum_of_host(s->g, &host);
 		common.source = &host;
 	}
-	if (!of || m->group != GROUPS || !of->differs) {
+	if (!of || (m->group != GROUPS && m->group != TICK) || !of->differs) {
 		sentence_most(s->out, s->v, lane, &common);
 		return;
 	}
-	sentence_source(s->out, common.source);
+	if (m->group == TICK)
+		sentence_add(s->out, "the tick");
+	else
+		sentence_source(s->out, common.source);
 	if (view_threads(s->v))
 		sentence_add(s->out, ": what to do differs from thread to thread, see --all");
 	else

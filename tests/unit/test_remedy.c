@@ -49,6 +49,8 @@ static const struct machine machines[] = {
 	{"a deadline task", "3", "0-2", "0-3", KCONFIG_FULL, "3", "3", "", "x86_64", TASKS DEADLINE,
 	 true},
 	{"the boot CPU", "0", "1-3", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS, false},
+	{"the boot CPU and another", "0,3", "1-2", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS,
+	 false},
 	{"siblings, real time", "2-3", "0-1", "0-3", KCONFIG_FULL "CONFIG_PREEMPT_RT=y\n", "2-3",
 	 "2-3", "", "x86_64", TASKS, true},
 	{"another is isolated", "3", "0-1", "0-3", KCONFIG_FULL, "2", "2", "", "x86_64", TASKS,
@@ -104,6 +106,8 @@ static void begin(const struct machine *m)
 		absent("sys/devices/system/cpu/nohz_full");
 	if (!strcmp(m->name, "a cpuset partition"))
 		fact("sys/fs/cgroup/cpuset.cpus.isolated", m->cpus);
+	if (!strcmp(m->name, "the boot CPU and another"))
+		fact("proc/sys/kernel/osrelease", "6.12.9\n"); /* takes two lists that differ */
 	fact("run/kconfig", m->kconfig);
 	fact("run/tasks/0000", m->tasks);
 	fact("proc/cmdline", !strcmp(m->name, "another is isolated") ? "isolcpus=2 nohz_full=2\n"
@@ -291,6 +295,9 @@ static void check_isolation(const struct machine *m, const char *who, const char
 		refuse(m, who, text, "it is so already");
 	if (!strcmp(m->name, "the boot CPU") && nohz)
 		refuse(m, who, text, "the boot CPU cannot be");
+	if (!strcmp(m->name, "the boot CPU and another") &&
+	    (strstr(text, "nohz_full=0") || (isolcpus && !strstr(text, "domain,0,3"))))
+		refuse(m, who, text, "the boot CPU cannot be, with others neither");
 }
 
 static void check_text(const struct machine *m, const char *who, const char *text)

@@ -134,6 +134,47 @@ static void test_tick(void **state)
 	       "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=3");
 }
 
+/* The boot CPU cannot be nohz_full, with others or alone: no list names it, and its kernel can. */
+static void test_tick_of_the_boot_cpu(void **state)
+{
+	static const unsigned both[] = {0, 3}, one[] = {0};
+
+	(void)state;
+	for (int alone = 0; alone < 2; alone++) {
+		view_free(&v);
+		world_view(&v, "judged", alone ? one : both, alone ? 1 : 2);
+		world_lasts(&v, 10000000000);
+		cpus_parse("1-2", &v.run.housekeeping, NULL, 0);
+		for (uint32_t i = 0; i < v.ncpus; i++)
+			world_runs(&v, i, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler",
+				   2500, 16400);
+		machine();
+		fact("proc/sys/kernel/osrelease", "6.12.9\n");
+		fact("sys/devices/system/cpu/isolated", alone ? "0\n" : "0,3\n");
+		fact("sys/devices/system/cpu/nohz_full", "\n");
+		fact("run/kconfig", "CONFIG_NO_HZ_FULL=y\nCONFIG_HZ=250\n");
+		assert_int_equal(conclude(&v), 0);
+		assert_string_equal(v.cpu[0].verdict,
+				    "cpu 0 loses 0.41 % to the tick: it is not nohz_full; the boot "
+				    "CPU cannot be nohz_full: isolate other CPUs");
+		if (alone)
+			continue;
+		assert_string_equal(v.cpu[1].verdict,
+				    "cpu 3 loses 0.41 % to the tick: it is not nohz_full; add "
+				    "nohz_full=3 to the command line");
+		assert_int_equal(v.groups.n, 1);
+		assert_string_equal(
+			v.groups.row[0].verdict,
+			"cpus 0,3 lose 0.41 % each to the tick: what to do differs from "
+			"CPU to CPU, see each with -c");
+		/* takes but one list for both parameters, and takes cpu 0 out of this one itself */
+		fact("proc/sys/kernel/osrelease", "5.17.9\n");
+		assert_int_equal(conclude(&v), 0);
+		assert_non_null(strstr(v.cpu[1].verdict, "; add nohz_full=0,3 to the command"));
+		assert_non_null(strstr(v.cpu[0].verdict, "; the boot CPU cannot be nohz_full: "));
+	}
+}
+
 static void test_tick_that_is_kept(void **state)
 {
 	struct record r = {.kind = RECORD_TICK, .id = 4, .arg = 812, .name = "app"};
@@ -595,6 +636,7 @@ int main(void)
 		TEST(test_nothing_at_all),
 		TEST(test_not_in_the_book),
 		TEST(test_tick),
+		TEST(test_tick_of_the_boot_cpu),
 		TEST(test_tick_that_is_kept),
 		TEST(test_irq),
 		TEST(test_only),
