@@ -1384,67 +1384,67 @@ static void test_rcu_list(void **state)
 	facts_free(&f);
 }
 
+static const struct {
+	const char *features, *text, *runtime, *mounts;
+	enum finding_level throttle, server, hrtick;
+	bool known[3];
+} schedulers[] = {
+	{"sched/features",
+	 "HRTICK",
+	 "950000",
+	 "debugfs",
+	 FINDING_WARN,
+	 FINDING_OK,
+	 FINDING_INFO,
+	 {true, true, true}},
+	{"sched_features",
+	 "HRTICK",
+	 "950000",
+	 "debugfs",
+	 FINDING_WARN,
+	 FINDING_OK,
+	 FINDING_INFO,
+	 {true, true, true}},
+	{"sched_features",
+	 "NO_HRTICK",
+	 "950000",
+	 "debugfs",
+	 FINDING_WARN,
+	 FINDING_OK,
+	 FINDING_OK,
+	 {true, true, true}},
+	{"sched/features",
+	 NULL,
+	 "950000",
+	 "debugfs",
+	 FINDING_INFO,
+	 FINDING_INFO,
+	 FINDING_OK,
+	 {false, false, true}},
+	{"sched/features",
+	 NULL,
+	 "-1",
+	 "debugfs",
+	 FINDING_OK,
+	 FINDING_INFO,
+	 FINDING_OK,
+	 {true, false, true}},
+	{"sched/features",
+	 NULL,
+	 "950000",
+	 "sysfs",
+	 FINDING_INFO,
+	 FINDING_INFO,
+	 FINDING_INFO,
+	 {false, false, false}},
+};
+
 /* Kernels before 5.13 have the scheduler's features elsewhere; those without SCHED_DEBUG show none,
  * and may throttle or have the fair server all the same. */
 static void test_scheduler_files(void **state)
 {
-	static const struct {
-		const char *features, *text, *runtime, *mounts;
-		enum finding_level throttle, server, hrtick;
-		bool known[3];
-	} rows[] = {
-		{"sched/features",
-		 "HRTICK",
-		 "950000",
-		 "debugfs",
-		 FINDING_WARN,
-		 FINDING_OK,
-		 FINDING_INFO,
-		 {true, true, true}},
-		{"sched_features",
-		 "HRTICK",
-		 "950000",
-		 "debugfs",
-		 FINDING_WARN,
-		 FINDING_OK,
-		 FINDING_INFO,
-		 {true, true, true}},
-		{"sched_features",
-		 "NO_HRTICK",
-		 "950000",
-		 "debugfs",
-		 FINDING_WARN,
-		 FINDING_OK,
-		 FINDING_OK,
-		 {true, true, true}},
-		{"sched/features",
-		 NULL,
-		 "950000",
-		 "debugfs",
-		 FINDING_INFO,
-		 FINDING_INFO,
-		 FINDING_OK,
-		 {false, false, true}},
-		{"sched/features",
-		 NULL,
-		 "-1",
-		 "debugfs",
-		 FINDING_OK,
-		 FINDING_INFO,
-		 FINDING_OK,
-		 {true, false, true}},
-		{"sched/features",
-		 NULL,
-		 "950000",
-		 "sysfs",
-		 FINDING_INFO,
-		 FINDING_INFO,
-		 FINDING_INFO,
-		 {false, false, false}},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
+	for (size_t i = 0; i < COUNT(schedulers); i++) {
 		const struct finding *x[3];
 		struct facts f = {0};
 		struct findings out;
@@ -1453,25 +1453,25 @@ static void test_scheduler_files(void **state)
 		for (size_t k = 0; k < COUNT(good_world); k++)
 			if (!strstr(good_world[k].name, "debug/sched/"))
 				put(&f, good_world[k].name, good_world[k].text);
-		snprintf(name, sizeof(name), "sys/kernel/debug/%s", rows[i].features);
-		put(&f, name, rows[i].text);
-		put(&f, KERNEL "sched_rt_runtime_us", rows[i].runtime);
-		put(&f, "proc/mounts", rows[i].mounts);
+		snprintf(name, sizeof(name), "sys/kernel/debug/%s", schedulers[i].features);
+		put(&f, name, schedulers[i].text);
+		put(&f, KERNEL "sched_rt_runtime_us", schedulers[i].runtime);
+		put(&f, "proc/mounts", schedulers[i].mounts);
 		out = check(&f, 3);
 		x[0] = find(&out, "rt_throttle");
 		x[1] = find(&out, "fair_server");
 		x[2] = find(&out, "sched_features");
-		assert_int_equal(x[0]->level, rows[i].throttle);
-		assert_int_equal(x[1]->level, rows[i].server);
-		assert_int_equal(x[2]->level, rows[i].hrtick);
+		assert_int_equal(x[0]->level, schedulers[i].throttle);
+		assert_int_equal(x[1]->level, schedulers[i].server);
+		assert_int_equal(x[2]->level, schedulers[i].hrtick);
 		for (int k = 0; k < 3; k++)
-			assert_int_equal(x[k]->known, rows[i].known[k]);
-		if (rows[i].text && !strcmp(rows[i].text, "HRTICK")) {
+			assert_int_equal(x[k]->known, schedulers[i].known[k]);
+		if (schedulers[i].text && !strcmp(schedulers[i].text, "HRTICK")) {
 			snprintf(name, sizeof(name), "echo NO_HRTICK > /sys/kernel/debug/%s",
-				 rows[i].features);
+				 schedulers[i].features);
 			assert_string_equal(x[2]->fix, name);
 			snprintf(name, sizeof(name), "echo HRTICK > /sys/kernel/debug/%s",
-				 rows[i].features);
+				 schedulers[i].features);
 			assert_string_equal(x[2]->undo, name);
 		}
 		findings_free(&out);
@@ -1549,72 +1549,69 @@ static void test_lists(void **state)
 	facts_free(&f);
 }
 
+static const struct {
+	unsigned apart; /* from one thread of a core to the next */
+	const char *isolated, *targets, *fix;
+	enum fix_kind kind;
+} cores[] = {
+	{4, "", "2-3", "nosmt", FIX_BOOT},
+	{4, "", "6-7", "for i in 2 3; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+	 FIX_COMMAND},
+	{4, "", "2,7", /* 6 is a second thread, 3 a first */
+	 "for i in 3 6; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done", FIX_COMMAND},
+	{4, "", "4-7",
+	 "leave a whole core to housekeeping, and isolate the first thread of each of the "
+	 "others",
+	 FIX_WORDS},
+	{4, "", "0-3",
+	 "leave a whole core to housekeeping, and isolate the first thread of each of the "
+	 "others",
+	 FIX_WORDS},
+	{1, "", "3,5", "for i in 2 4; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+	 FIX_COMMAND},
+	{1, "", "2,4", "nosmt", FIX_BOOT},
+	{4, "2-3", "2-3", "nosmt", FIX_BOOT},
+	/* nosmt would take these away, too */
+	{4, "2-3,5", "2-3", "for i in 6 7; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
+	 FIX_COMMAND},
+	{4, "2-3,6", "2-3", "echo 0 > /sys/devices/system/cpu/cpu7/online", FIX_COMMAND},
+	{4, "1-3,5", "2-3,6", "echo 0 > /sys/devices/system/cpu/cpu7/online", FIX_COMMAND},
+	{4, "2-3,5-6", "1-3", /* only cpus 0, 4 and 7 are left */
+	 "echo 0 > /sys/devices/system/cpu/cpu7/online", FIX_COMMAND},
+	{4, "1,3,5-6", "0,2-3",
+	 "leave a whole core to housekeeping, and isolate the first thread of each of the "
+	 "others",
+	 FIX_WORDS},
+};
+
 /* Without SMT the first thread of each core is left: that is advised only where it is the quiet
  * one, and other threads keep house. */
 static void test_threads_of_cores(void **state)
 {
-	static const struct {
-		unsigned apart; /* from one thread of a core to the next */
-		const char *isolated, *targets, *fix;
-		enum fix_kind kind;
-	} rows[] = {
-		{4, "", "2-3", "nosmt", FIX_BOOT},
-		{4, "", "6-7",
-		 "for i in 2 3; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
-		 FIX_COMMAND},
-		{4, "", "2,7", /* 6 is a second thread, 3 a first */
-		 "for i in 3 6; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
-		 FIX_COMMAND},
-		{4, "", "4-7",
-		 "leave a whole core to housekeeping, and isolate the first thread of each of the "
-		 "others",
-		 FIX_WORDS},
-		{4, "", "0-3",
-		 "leave a whole core to housekeeping, and isolate the first thread of each of the "
-		 "others",
-		 FIX_WORDS},
-		{1, "", "3,5",
-		 "for i in 2 4; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
-		 FIX_COMMAND},
-		{1, "", "2,4", "nosmt", FIX_BOOT},
-		{4, "2-3", "2-3", "nosmt", FIX_BOOT},
-		/* nosmt would take these away, too */
-		{4, "2-3,5", "2-3",
-		 "for i in 6 7; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
-		 FIX_COMMAND},
-		{4, "2-3,6", "2-3", "echo 0 > /sys/devices/system/cpu/cpu7/online", FIX_COMMAND},
-		{4, "1-3,5", "2-3,6", "echo 0 > /sys/devices/system/cpu/cpu7/online", FIX_COMMAND},
-		{4, "2-3,5-6", "1-3", /* only cpus 0, 4 and 7 are left */
-		 "echo 0 > /sys/devices/system/cpu/cpu7/online", FIX_COMMAND},
-		{4, "1,3,5-6", "0,2-3",
-		 "leave a whole core to housekeeping, and isolate the first thread of each of the "
-		 "others",
-		 FIX_WORDS},
-	};
 	char name[64], list[8];
 	struct facts f = {0};
 
 	(void)state;
 	put(&f, CPU "online", "0-7\n");
-	for (size_t i = 0; i < COUNT(rows); i++) {
+	for (size_t i = 0; i < COUNT(cores); i++) {
 		struct audit_options o = {0};
 		struct findings out = {0};
 		const struct finding *x;
 
 		for (unsigned cpu = 0; cpu < 8; cpu++) {
-			unsigned first = rows[i].apart == 1 ? cpu & ~1u : cpu % 4;
+			unsigned first = cores[i].apart == 1 ? cpu & ~1u : cpu % 4;
 
 			snprintf(name, sizeof(name), CPU "cpu%u/topology/thread_siblings_list",
 				 cpu);
-			snprintf(list, sizeof(list), "%u,%u\n", first, first + rows[i].apart);
+			snprintf(list, sizeof(list), "%u,%u\n", first, first + cores[i].apart);
 			put(&f, name, list);
 		}
-		put(&f, CPU "isolated", rows[i].isolated);
-		assert_int_equal(cpus_parse(rows[i].targets, &o.targets, NULL, 0), 0);
+		put(&f, CPU "isolated", cores[i].isolated);
+		assert_int_equal(cpus_parse(cores[i].targets, &o.targets, NULL, 0), 0);
 		assert_int_equal(audit(&f, &o, &out), 0);
 		x = find(&out, "smt");
-		assert_string_equal(x->fix, rows[i].fix);
-		assert_int_equal(x->fix_kind, rows[i].kind);
+		assert_string_equal(x->fix, cores[i].fix);
+		assert_int_equal(x->fix_kind, cores[i].kind);
 		findings_free(&out);
 	}
 	facts_free(&f);
