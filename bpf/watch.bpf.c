@@ -196,8 +196,7 @@ static __always_inline __u64 was_in_the_way(struct cpu_state *c, const struct ta
 /* The last switch of a thread whose process was watched by its name, which is forgotten before. */
 static __always_inline bool dies_here(const struct cpu_state *c, struct task_struct *prev)
 {
-	return watch_comms && c->own.here && c->own.here == (__u32)prev->pid &&
-	       state_of(prev) & TASK_DEAD;
+	return watch_comms && c->own.here == (__u32)prev->pid && state_of(prev) & TASK_DEAD;
 }
 
 /* A switch where nobody is watched. */

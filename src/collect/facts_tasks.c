@@ -20,7 +20,7 @@
 #define CHUNKS_MAX    32   /* pieces of FACT_MAX bytes: some 30,000 threads */
 #define CGROUPS_MAX   4096 /* directories */
 #define CGROUPS_DEPTH 8
-#define ENVIRON_NS    1000000000L /* how long a process may keep its environment from us */
+#define ENVIRON_NS    1000000000L /* a process may keep its environment for so long */
 
 /* ---- threads ---- */
 

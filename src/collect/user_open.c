@@ -34,6 +34,9 @@ struct opening {
 	struct stat st;
 	int from, place; /* the root and the file, for their names alone; -1: not open */
 	int fd;          /* -errno: there is none */
+	char *text;      /* bytes that are read, `most` at most */
+	size_t most;
+	ssize_t n;
 	char stack[STACK_BYTES] __attribute__((aligned(16)));
 };
 
@@ -87,6 +90,21 @@ OTHERS_MEMORY static int begin_open(void *ctx)
 
 	if (has_parent(o))
 		__atomic_store_n(&o->fd, find_file(o), __ATOMIC_RELEASE);
+	return 0;
+}
+
+OTHERS_MEMORY static int begin_read(void *ctx)
+{
+	struct opening *o = ctx;
+	ssize_t have = 0, n = -1;
+
+	if (!has_parent(o))
+		return 0;
+	o->fd = open(o->path, O_RDONLY | O_CLOEXEC);
+	while (o->fd >= 0 && (size_t)have < o->most &&
+	       (n = read(o->fd, o->text + have, o->most - have)) > 0)
+		have += n;
+	__atomic_store_n(&o->n, n < 0 ? -errno : have, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -181,4 +199,34 @@ bool user_close(int fd)
 	if (!o->left)
 		free(o);
 	return err != -ETIME;
+}
+
+char *user_read(const char *path, size_t most, ssize_t *n)
+{
+	struct opening *o = calloc(1, sizeof(*o));
+	char *text = malloc(most);
+	int err;
+
+	if (!o || !text) {
+		free(o);
+		free(text);
+		*n = -ENOMEM;
+		return NULL;
+	}
+	o->fd = NONE_YET;
+	o->n = NONE_YET;
+	o->text = text;
+	o->most = most;
+	snprintf(o->path, sizeof(o->path), "%s", path);
+	err = run(o, begin_read);
+	*n = err ? err : o->n != NONE_YET ? o->n : -EIO;
+	if (o->left)
+		return NULL;
+	if (o->fd >= 0)
+		close(o->fd);
+	free(o);
+	if (*n >= 0)
+		return text;
+	free(text);
+	return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Opens files of strangers: who serves the file system (FUSE) may never answer, and a call that
- * waits for him ends by a kill alone, or not even then: closing a file asks him, too. So a process
+ * waits for him ends by a kill alone, or not even then: closing a file asks him, too. So does one
+ * that waits for the lock of a process's memory, which he may have the process hold. So a process
  * of its own makes it, in this one's memory and with its files, and has a second for that, not
  * counting when it waits for a CPU. */
 #ifndef CULPRIT_USER_OPEN_H
@@ -8,12 +9,17 @@
 
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 /* Opens a regular file for reading; nothing else is opened. root: a directory out of which no link
  * leads, and whose file is none; NULL: `path` may be any, through links. Returns the file, which is
  * the caller's, with what it is; -ETIME: it took too long, twice; -EBUSY: no CPU did it in ten
  * seconds; -errno, -EINVAL: it is not regular. */
 int user_open(const char *root, const char *path, struct stat *st);
+
+/* Reads at most `most` bytes of a file of /proc. Returns them, which are the caller's, and their
+ * number in *n; NULL: *n is -ETIME, it took too long; -EBUSY; or -errno. */
+char *user_read(const char *path, size_t most, ssize_t *n);
 
 /* Closes such a file. False: it took too long. Its number is free all the same, but for a process
  * that found no CPU, or that could not be begun. */

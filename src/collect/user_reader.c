@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/user_reader.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,9 +17,12 @@
 
 #include "base/confine.h"
 #include "collect/user_files.h"
+#include "collect/user_open.h"
 #include "collect/user_process.h"
 
-#define JOBS_MOST 8192 /* stacks in hand */
+#define JOBS_MOST 8192       /* stacks in hand */
+#define HELD      64         /* programs that are not waited for again */
+#define MAPS_MOST (16 << 20) /* bytes of /proc/PID/maps that are read */
 
 /* To look at other people's processes and at the files that they run, deleted ones, too. */
 #define RIGHTS_TO_LOOK (RIGHT_DAC_READ_SEARCH | RIGHT_SYS_PTRACE | RIGHT_CHECKPOINT)
@@ -34,13 +38,33 @@ struct job {
 
 _Static_assert(PARSE_LEAF < 32, "each has a bit");
 
+/* A program that did not let its mappings be read in time: it is not waited for again. */
+struct held {
+	uint32_t tgid;
+	uint64_t start_stack;
+};
+
 struct reader {
 	int socket;
 	struct user_files *files;
 	struct job *first, **last;
 	uint32_t jobs;
+	struct held held[HELD];
+	uint32_t nheld; /* ever */
 	struct user_answer out;
 };
+
+/* Tells culprit's process that the functions of a file, or of a process, are lost. */
+static void tell_lost(void *ctx, const char *why)
+{
+	struct reader *r = ctx;
+	struct user_answer *out = &r->out;
+
+	out->number = 0;
+	snprintf(out->calls, sizeof(out->calls), "%s", why);
+	send(r->socket, out, offsetof(struct user_answer, calls) + strlen(out->calls) + 1,
+	     MSG_NOSIGNAL);
+}
 
 /* ---- mappings ---- */
 
@@ -110,34 +134,65 @@ static void place_made(struct reader *r, struct job *j, const struct user_stack 
 			j->ask.place[i].file = file;
 }
 
+static bool is_held(const struct reader *r, const struct user_stack *u)
+{
+	for (uint32_t i = 0; i < HELD; i++)
+		if (r->held[i].tgid == u->tgid && r->held[i].start_stack == u->start_stack)
+			return true;
+	return false;
+}
+
+/* The mappings of a process, as text; NULL: they cannot be read, or not in time. */
+static char *read_mappings(struct reader *r, const struct user_stack *u, ssize_t *n)
+{
+	char path[48], why[64], *text;
+
+	if (is_held(r, u))
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%u/maps", u->tgid);
+	text = user_read(path, MAPS_MOST, n);
+	if (!text && *n == -ETIME) {
+		r->held[r->nheld++ % HELD] = (struct held){u->tgid, u->start_stack};
+		snprintf(why, sizeof(why), "process %u, whose mappings cannot be read", u->tgid);
+		tell_lost(r, why);
+	}
+	return text;
+}
+
+static void place_line(struct reader *r, struct job *j, const struct user_stack *u,
+		       const char *line, struct user_dump *dump)
+{
+	struct mapping m;
+
+	if (!read_mapping(line, &m) || m.mode[2] != 'x')
+		return;
+	if (m.name[0] == '/' || is_made(&m))
+		place_in(r, j, u, &m);
+	if (strlen(m.name) < sizeof(dump->name) && user_map_is_dump(u->tgid, m.name)) {
+		*dump = (struct user_dump){.begin = m.begin, .end = m.end};
+		strcpy(dump->name, m.name);
+	}
+}
+
 /* False: the process is gone, is another program by now, or may not be looked at. */
 static bool find_places(struct reader *r, struct job *j, const struct user_stack *u)
 {
-	char path[48], *line = NULL;
 	struct user_dump dump = {0};
-	struct mapping m;
-	size_t room = 0;
-	FILE *in;
+	char *text, *end;
+	ssize_t n;
 
 	if (!u->start_stack || process_field(u->tgid, 28) != u->start_stack)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%u/maps", u->tgid);
-	in = fopen(path, "re");
-	while (in && getline(&line, &room, in) > 0) {
-		if (!read_mapping(line, &m) || m.mode[2] != 'x')
-			continue;
-		if (m.name[0] == '/' || is_made(&m))
-			place_in(r, j, u, &m);
-		if (strlen(m.name) < sizeof(dump.name) && user_map_is_dump(u->tgid, m.name)) {
-			dump = (struct user_dump){.begin = m.begin, .end = m.end};
-			strcpy(dump.name, m.name);
-		}
+	text = read_mappings(r, u, &n);
+	if (!text)
+		return false;
+	for (char *line = text; (end = memchr(line, '\n', text + n - line)); line = end + 1) {
+		*end = 0;
+		place_line(r, j, u, line, &dump);
 	}
 	place_made(r, j, u, &dump);
-	free(line);
-	if (in)
-		fclose(in);
-	return in && process_field(u->tgid, 28) == u->start_stack;
+	free(text);
+	return process_field(u->tgid, 28) == u->start_stack;
 }
 
 /* ---- stacks ---- */
@@ -212,18 +267,6 @@ static void take(struct reader *r, const struct user_ask *u)
 	*r->last = j;
 	r->last = &j->next;
 	r->jobs++;
-}
-
-/* Tells culprit's process that a file's functions are lost. */
-static void tell_lost(void *ctx, const char *why)
-{
-	struct reader *r = ctx;
-	struct user_answer *out = &r->out;
-
-	out->number = 0;
-	snprintf(out->calls, sizeof(out->calls), "%s", why);
-	send(r->socket, out, offsetof(struct user_answer, calls) + strlen(out->calls) + 1,
-	     MSG_NOSIGNAL);
 }
 
 /* All that is asked is looked up before any file is read: processes end. */

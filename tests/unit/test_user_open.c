@@ -90,11 +90,36 @@ static void test_in_root(void **state)
 	assert_int_equal(user_open(path_of("none"), "file", &st), -ENOENT);
 }
 
+/* Whoever opens the pipe waits for ever, as for a process that holds the lock of its memory. */
+static void test_read(void **state)
+{
+	ssize_t n;
+	char *text;
+
+	(void)state;
+#ifndef __SANITIZE_THREAD__ /* no process begins that could be ended: user_open.c */
+	alarm(120);
+	assert_null(user_read(path_of("pipe"), 16, &n));
+	assert_int_equal(n, -ETIME);
+	alarm(0);
+#endif
+	text = user_read(path_of("file"), 16, &n);
+	assert_int_equal(n, 4);
+	assert_memory_equal(text, "text", 4);
+	free(text);
+	text = user_read(path_of("file"), 2, &n);
+	assert_int_equal(n, 2);
+	free(text);
+	assert_null(user_read(path_of("none"), 16, &n));
+	assert_int_equal(n, -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_path),
 		cmocka_unit_test(test_in_root),
+		cmocka_unit_test(test_read),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
