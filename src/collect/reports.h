@@ -18,7 +18,7 @@ void reports_free(struct reports *p);     /* removes what a killed process has l
 void reports_open(struct reports *p);
 
 #define REPORTS_WORK (1 << 20) /* records; takes 2 ms, or 20 where each is of another source */
-/* What a report takes without its records: a look into /proc, a line of output. */
+/* Work of a report without its records: a look into /proc, a line of output. */
 #define REPORTS_EACH 1024
 
 /* Fetches the new reports since the last time, in their order. */

@@ -132,7 +132,7 @@ static void feed(struct watch *w, uint32_t lane, const struct stay *stay, uint64
 		if (r.end_ns == start && r.start_ns < start)
 			continue; /* only reaches up to the window */
 		if (ran && r.end_ns > end)
-			continue; /* and so does this, which may be a window of its own */
+			continue; /* belongs there, too: it may be a window of its own */
 		if (r.end_ns > end)
 			r.end_ns = end; /* the interval went on when the thread waited elsewhere */
 		if (r.kind == RECORD_EXIT)
