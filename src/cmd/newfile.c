@@ -276,13 +276,14 @@ FILE *newfile_grow(const char *path)
 	return NULL;
 }
 
-/* A file that is there already must be one that nobody else could have put there. */
+/* A file that is there already must be one that nobody else could have put there: not one's own
+ * from elsewhere either, by a hard link. */
 static bool is_foreign(int fd, const struct way *w)
 {
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid != geteuid() &&
-	       way_is_anybodys(w);
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       (st.st_uid != geteuid() || st.st_nlink > 1) && way_is_anybodys(w);
 }
 
 int newfile_append(const char *path)

@@ -42,7 +42,8 @@ int newfile_close(struct newfile *n, bool keep);
 FILE *newfile_grow(const char *path);
 
 /* Opens a file to append to, which stays as it is if it is there. A descriptor, or -errno: -EPERM
- * where somebody else has made it in a directory where anybody may write. */
+ * where somebody else may have put it, or a hard link to it, into a directory where anybody may
+ * write. */
 int newfile_append(const char *path);
 
 /* True when it is what standard output or standard error goes to: a file, a pipe, a terminal. */

@@ -203,6 +203,12 @@ for what, holds in (("link", "precious"), ("file", "theirs")):
     r = culprit(*journal, path)
     ok(r.rc == 1 and r.err.count("\n") == 1 and path in r.err and content(path) == holds,
        f"--journal: a planted {what} is refused", r)
+path = os.path.join(shared, "hard link")  # only where fs.protected_hardlinks is 0 is it another's
+os.link(victim, path)
+r = culprit(*journal, path)
+ok(r.rc == 1 and r.err.count("\n") == 1 and path in r.err and content(victim) == "precious",
+   "--journal: so is another name of one's own file", r)
+os.unlink(path)
 path = os.path.join(private, "journal")
 if len(cpus) > 1:
     with open(path, "w") as f:
