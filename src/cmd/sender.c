@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/now.h"
@@ -22,6 +23,8 @@
 #define HANDSHAKE_NS (20 * NSEC_PER_SEC)
 #define ALIVE_MS     1000                /* without anything to send, an empty record says so */
 #define STUCK_NS     (30 * NSEC_PER_SEC) /* while nothing goes away: the guest is gone */
+/* Wait for the rest to be sent, and for the guest to close: a little may go away for hours. */
+#define FINISH_NS (2 * STUCK_NS)
 
 enum way { WAY_OPEN, WAY_ENOUGH, WAY_BROKE, WAY_SENT };
 
@@ -77,7 +80,7 @@ static void await_close(int fd)
 }
 
 static void __attribute__((noreturn))
-serve(_Atomic int *way, int from, int fd, struct channel *c, const struct cpus *cpus)
+serve(_Atomic int *way, int from, int fd, struct channel *c, const struct cpus *cpus, pid_t culprit)
 {
 	enum way how;
 	sigset_t all;
@@ -85,6 +88,8 @@ serve(_Atomic int *way, int from, int fd, struct channel *c, const struct cpus *
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_NAME, "culprit-to");
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != culprit)
+		_exit(1);
 	if (!cpus_empty(cpus))
 		cpus_run_on(cpus);
 	guard_answerer();
@@ -100,6 +105,7 @@ serve(_Atomic int *way, int from, int fd, struct channel *c, const struct cpus *
 /* 0, or -1 with errno. */
 static int start(struct sender *s, int fd, struct channel *c, const struct cpus *cpus)
 {
+	pid_t culprit = getpid();
 	int pipes[2];
 
 	s->way = mmap(NULL, sizeof(*s->way), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -114,7 +120,7 @@ static int start(struct sender *s, int fd, struct channel *c, const struct cpus 
 	s->pid = fork();
 	if (!s->pid) {
 		close(pipes[1]);
-		serve(s->way, pipes[0], fd, c, cpus);
+		serve(s->way, pipes[0], fd, c, cpus, culprit);
 	}
 	close(pipes[0]);
 	return s->pid < 0 ? -1 : 0;
@@ -165,18 +171,31 @@ bool sender_over(const struct sender *s)
 	return *s->way != WAY_OPEN;
 }
 
+/* Waits until the process has ended, or ends it. */
+static void await_end(pid_t pid)
+{
+	uint64_t end_ns = now_ns() + FINISH_NS;
+	struct timespec nap = {0, 2 * NSEC_PER_MSEC};
+	pid_t ended;
+
+	while (!(ended = waitpid(pid, NULL, WNOHANG)) && now_ns() < end_ns)
+		nanosleep(&nap, NULL);
+	if (!ended)
+		reap_killed(pid);
+}
+
 int sender_finish(struct sender *s)
 {
 	if (s->file >= 0)
 		close(s->file);
 	s->file = -1;
 	if (s->pid > 0)
-		reap(s->pid, NULL);
+		await_end(s->pid);
 	s->pid = 0;
 	if (*s->way == WAY_SENT)
 		return 0;
-	return complain("--to: the guest at %.80s is gone, or takes no more: it does not have all "
-			"of the recording",
+	return complain("--to: the guest at %.80s is gone, takes no more, or is too slow: it does "
+			"not have all of the recording",
 			s->to);
 }
 

@@ -20,7 +20,7 @@ int sender_file(struct sender *s);
 /* True when the guest has enough, or is gone. */
 bool sender_over(const struct sender *s);
 
-/* Waits until all is sent. 0, or -1 with the reason said. */
+/* Waits until all is sent, a minute at most. 0, or -1 with the reason said. */
 int sender_finish(struct sender *s);
 void sender_close(struct sender *s); /* NULL is allowed */
 

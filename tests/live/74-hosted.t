@@ -515,6 +515,24 @@ r = watched(interrupted)
 again = culprit("report", at("cut.rec"))
 ok(r.rc == 0 and again.rc == 0 and again.out == r.out, "Ctrl-C on the host: the guest has it whole",
    r, again)
+
+def killed(c, proc):
+    """The guest stays, and takes no more: nobody is to wait for it."""
+    global lingers
+    c.answer()
+    c.take()
+    until(lambda: os.path.exists(at("ready")))
+    its = [pid for pid in lib.children(proc.pid)
+           if lib.read(f"/proc/{pid}/comm") in ("culprit-to", "culprit-to\n")]
+    proc.kill()
+    until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in its), 10)
+    lingers = its if not its or any(os.path.exists(f"/proc/{pid}") for pid in its) else None
+
+
+lingers = "not tried"
+r = watched(killed)
+ok(r.rc == -signal.SIGKILL and lingers is None,
+   "watch is killed: who sends for it goes with it", r, lingers)
 busy.close()
 shutil.rmtree(work)
 done()
