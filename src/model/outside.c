@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 #define RECENT 256 /* gaps of a CPU that another CPU's may coincide with */
 /* Gaps of a CPU that wait for the steal clock: the recent ones, and the longest of the older. */
@@ -13,17 +15,28 @@
 #define STEP_NS  10000000       /* step of the steal clock in /proc/stat */
 #define OLD_NS   30000000000ULL /* the steal clock says nothing of older gaps */
 
+#define NONE UINT32_MAX
+
+/* A gap as others may coincide with it. While it is recent it is in the chain of its length and the
+ * time that it began. */
+struct mark {
+	uint64_t start, end;
+	uint32_t cpu;        /* index */
+	uint32_t others;     /* target CPUs that were away at the same time */
+	uint32_t holders;    /* number of `kept` and `recent` that have it; 0: it is free */
+	uint32_t next, prev; /* in the chain, or the next free one; NONE: no more */
+};
+
 struct gap {
 	uint64_t start, end, ns;
 	uint64_t number; /* number of the gap on this CPU */
-	uint32_t others; /* target CPUs that were away at the same time */
-	uint32_t place;  /* place in `kept`, while the number there is the same */
+	uint32_t mark;   /* NONE: it coincides with no other, or there is no memory */
 };
 
 struct waiting {
 	struct gap kept[KEPT];
 	uint32_t nkept;
-	struct gap recent[RECENT]; /* ring */
+	uint32_t recent[RECENT]; /* ring of marks, NONE among them */
 	uint64_t nrecent;
 	uint64_t newest;
 	uint64_t steal_ns;
@@ -35,11 +48,17 @@ struct outside {
 	enum own_word otherwise;
 	uint32_t ncpus;       /* the view may be cut before this is freed */
 	struct waiting **cpu; /* NULL: no long gap yet, and no steal clock */
+	struct mark *mark;
+	uint32_t *chain; /* first mark of each */
+	unsigned bits;   /* room for 2^bits marks, and as many chains; 0: none */
+	uint32_t free;   /* the first free mark, or NONE */
+	uint64_t factor; /* random: whoever made up the times cannot put them into one chain */
 	struct coincidences coincidences;
 };
 
 struct outside *outside_new(struct view *view, enum own_word otherwise)
 {
+	const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes of the kernel's */
 	struct outside *o = calloc(1, sizeof(*o));
 
 	if (!o)
@@ -47,6 +66,10 @@ struct outside *outside_new(struct view *view, enum own_word otherwise)
 	o->view = view;
 	o->otherwise = otherwise;
 	o->ncpus = view->ncpus;
+	o->free = NONE;
+	if (random)
+		memcpy(&o->factor, random, sizeof(o->factor));
+	o->factor |= 1;
 	o->cpu = calloc(view->ncpus, sizeof(*o->cpu));
 	if (o->cpu)
 		return o;
@@ -61,6 +84,8 @@ void outside_free(struct outside *o)
 	for (uint32_t i = 0; i < o->ncpus; i++)
 		free(o->cpu[i]);
 	free(o->cpu);
+	free(o->mark);
+	free(o->chain);
 	free(o);
 }
 
@@ -72,16 +97,120 @@ static struct waiting *of_cpu(struct outside *o, uint32_t index)
 	return o->cpu[index];
 }
 
-/* Some of many CPUs are always away at once by chance. */
-static bool is_simultaneous(const struct outside *o, const struct gap *g)
+/* ---- marks ---- */
+
+static unsigned octave(uint64_t ns)
 {
-	return g->others >= (o->view->ncpus / 4 > 1 ? o->view->ncpus / 4 : 1);
+	return 63 - (unsigned)__builtin_clzll(ns | 1);
 }
 
+/* The chain of gaps of this octave of lengths that begin in a span as long as the least of them: a
+ * CPU has one there at most. */
+static uint32_t *chain_of(const struct outside *o, unsigned length, uint64_t span)
+{
+	return &o->chain[(span * 64 + length) * o->factor >> (64 - o->bits)];
+}
+
+static uint32_t *chain_at(const struct outside *o, const struct mark *s)
+{
+	unsigned length = octave(s->end - s->start);
+
+	return chain_of(o, length, s->start >> length);
+}
+
+static void link_mark(struct outside *o, uint32_t i)
+{
+	struct mark *s = &o->mark[i];
+	uint32_t *chain = chain_at(o, s);
+
+	s->next = *chain;
+	s->prev = NONE;
+	if (s->next != NONE)
+		o->mark[s->next].prev = i;
+	*chain = i;
+}
+
+static void unlink_mark(struct outside *o, uint32_t i)
+{
+	struct mark *s = &o->mark[i];
+
+	if (s->next != NONE)
+		o->mark[s->next].prev = s->prev;
+	*(s->prev != NONE ? &o->mark[s->prev].next : chain_at(o, s)) = s->next;
+}
+
+static void free_mark(struct outside *o, uint32_t i)
+{
+	o->mark[i].next = o->free;
+	o->free = i;
+}
+
+static void drop_mark(struct outside *o, uint32_t i)
+{
+	if (i != NONE && !--o->mark[i].holders)
+		free_mark(o, i);
+}
+
+/* Doubles the room when no mark is free. False: no memory. */
+static bool make_room(struct outside *o)
+{
+	unsigned bits = o->bits ? o->bits + 1 : 6;
+	uint32_t room = o->bits ? 1u << o->bits : 0, *was = o->chain, *chain;
+	struct mark *mark;
+
+	if (bits > 31)
+		return false;
+	mark = realloc(o->mark, sizeof(*mark) << bits);
+	if (!mark)
+		return false;
+	o->mark = mark;
+	chain = malloc(sizeof(*chain) << bits);
+	if (!chain)
+		return false;
+	o->chain = chain;
+	o->bits = bits;
+	for (uint32_t i = 0; i < 1u << bits; i++)
+		chain[i] = NONE;
+	for (uint32_t i = 0; i < room; i++)
+		for (uint32_t k = was[i], next; k != NONE; k = next) {
+			next = mark[k].next;
+			link_mark(o, k);
+		}
+	free(was);
+	for (uint32_t i = room; i < 1u << bits; i++)
+		free_mark(o, i);
+	return true;
+}
+
+/* A new one, held by `kept` and `recent`; NONE: no memory. */
+static uint32_t new_mark(struct outside *o, uint32_t index, const struct gap *g)
+{
+	uint32_t i;
+
+	if (o->free == NONE && !make_room(o))
+		return NONE;
+	i = o->free;
+	o->free = o->mark[i].next;
+	o->mark[i] = (struct mark){.start = g->start, .end = g->end, .cpu = index, .holders = 2};
+	return i;
+}
+
+/* ---- coincidence ---- */
+
+/* Some of many CPUs are always away at once by chance. */
+static bool is_simultaneous(const struct outside *o, uint32_t others)
+{
+	return others >= (o->view->ncpus / 4 > 1 ? o->view->ncpus / 4 : 1);
+}
+
+/* Gives a gap its row, and its mark away. */
 static void decide(struct outside *o, uint32_t index, const struct gap *g, enum own_word verdict)
 {
+	uint32_t others = g->mark != NONE ? o->mark[g->mark].others : 0;
+
 	summary_outside(o->view, index, g->start, g->ns,
-			is_simultaneous(o, g) ? WORD_SIMULTANEOUS : verdict);
+			is_simultaneous(o, others) ? WORD_SIMULTANEOUS : verdict);
+	drop_mark(o, g->mark);
 }
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -89,45 +218,27 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-static uint64_t tolerance_of(const struct gap *g)
+static uint64_t tolerance_of(const struct mark *g)
 {
 	return ALIKE_NS + (g->end - g->start) / 20;
 }
 
 /* True when both CPUs stopped and went on together, judged by the shorter gap. */
-static bool coincide(const struct gap *a, const struct gap *b)
+static bool coincide(const struct mark *a, const struct mark *b)
 {
 	uint64_t tolerance = tolerance_of(a->end - a->start < b->end - b->start ? a : b);
 
 	return apart(a->start, b->start) <= tolerance && apart(a->end, b->end) <= tolerance;
 }
 
-/* A CPU's newest gap that had begun by then; NULL: no recent one. A CPU's gaps follow each
- * other. */
-static const struct gap *newest_by(const struct waiting *w, uint64_t ns)
-{
-	uint64_t low = w->nrecent > RECENT ? w->nrecent - RECENT : 0, first = low,
-		 high = w->nrecent;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (w->recent[middle % RECENT].start <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > first ? &w->recent[(low - 1) % RECENT] : NULL;
-}
-
 /* Notes the time of this gap, or that one more CPU stopped then. */
-static void note_coincidence(struct coincidences *all, const struct gap *g)
+static void note_coincidence(struct coincidences *all, const struct mark *g)
 {
 	uint64_t oldest = all->n > COINCIDENCES ? all->n - COINCIDENCES : 0;
 
 	for (uint64_t i = all->n; i > oldest; i--) {
 		struct coincidence *x = &all->ring[(i - 1) % COINCIDENCES];
-		const struct gap same = {.start = x->start_ns, .end = x->end_ns};
+		const struct mark same = {.start = x->start_ns, .end = x->end_ns};
 
 		if (!coincide(g, &same))
 			continue;
@@ -139,24 +250,45 @@ static void note_coincidence(struct coincidences *all, const struct gap *g)
 }
 
 /* Gaps are much longer than the difference allowed, so only one gap of each other CPU can coincide.
- */
-static void find_simultaneous(struct outside *o, uint32_t index, struct gap *g)
+ * It begins in the same span or the next, and its length may be of the next octave. */
+static void find_simultaneous(struct outside *o, struct mark *g)
 {
-	for (uint32_t i = 0; i < o->view->ncpus; i++) {
-		struct waiting *w = o->cpu[i];
-		const struct gap *other;
+	uint64_t tolerance = tolerance_of(g), ns = g->end - g->start;
+	unsigned length = octave(ns > 2 * tolerance ? ns - 2 * tolerance : 1);
+	uint64_t from = g->start > tolerance ? g->start - tolerance : 0;
 
-		if (i == index || !w || w->newest + ALIKE_NS < g->start)
-			continue;
-		other = newest_by(w, g->start + tolerance_of(g));
-		if (!other || !coincide(g, other))
-			continue;
-		g->others++;
-		if (other->place < w->nkept && w->kept[other->place].number == other->number)
-			w->kept[other->place].others++;
-	}
-	if (is_simultaneous(o, g))
+	for (; length <= octave(ns + 2 * tolerance); length++)
+		for (uint64_t span = from >> length; span <= (g->start + tolerance) >> length;
+		     span++)
+			for (uint32_t i = *chain_of(o, length, span); i != NONE;
+			     i = o->mark[i].next) {
+				struct mark *other = &o->mark[i];
+
+				/* A chain may have others, too, which are met in their own. */
+				if (other->cpu == g->cpu || other->start >> length != span ||
+				    octave(other->end - other->start) != length ||
+				    !coincide(g, other))
+					continue;
+				g->others++;
+				other->others++;
+			}
+	if (is_simultaneous(o, g->others))
 		note_coincidence(&o->coincidences, g);
+}
+
+/* Others can coincide with this one from here on, and with this CPU's oldest no more. */
+static void make_recent(struct outside *o, struct waiting *w, uint32_t mark)
+{
+	uint32_t *place = &w->recent[w->nrecent % RECENT];
+
+	if (w->nrecent >= RECENT && *place != NONE) {
+		unlink_mark(o, *place);
+		drop_mark(o, *place);
+	}
+	*place = mark;
+	if (mark != NONE)
+		link_mark(o, mark);
+	w->nrecent++;
 }
 
 static bool is_recent(const struct waiting *w, uint32_t i)
@@ -179,10 +311,11 @@ static uint32_t shortest(const struct waiting *w)
 void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t end_ns,
 		 uint64_t outside_ns)
 {
-	struct gap g = {.start = start_ns, .end = end_ns, .ns = outside_ns};
+	struct gap g = {.start = start_ns, .end = end_ns, .ns = outside_ns, .mark = NONE};
 	/* A hiccup that is mostly something else is no evidence of what stopped several CPUs. */
 	bool tells = outside_ns >= LONG_NS && outside_ns * 2 >= end_ns - start_ns;
 	struct waiting *w = tells ? of_cpu(o, index) : NULL;
+	uint32_t place;
 
 	if (!w) {
 		decide(o, index, &g, o->otherwise);
@@ -190,15 +323,17 @@ void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t 
 	}
 	g.number = w->nrecent;
 	w->newest = end_ns;
-	find_simultaneous(o, index, &g);
-	w->nrecent++;
+	g.mark = new_mark(o, index, &g);
+	if (g.mark != NONE)
+		find_simultaneous(o, &o->mark[g.mark]);
+	make_recent(o, w, g.mark);
 	if (w->nkept < KEPT) {
-		g.place = w->nkept++;
+		place = w->nkept++;
 	} else {
-		g.place = shortest(w);
-		decide(o, index, &w->kept[g.place], o->otherwise);
+		place = shortest(w);
+		decide(o, index, &w->kept[place], o->otherwise);
 	}
-	w->kept[g.place] = w->recent[g.number % RECENT] = g;
+	w->kept[place] = g;
 }
 
 static int by_length(const void *a, const void *b)
