@@ -11,6 +11,8 @@
  * join can put in order. */
 #define LOOK_NS (20 * NSEC_PER_USEC)
 #define LOOKS   100
+/* Halves that are returned at once: the writer waits for the line that says how many. */
+#define RETURN 1024
 
 struct rings *rings_new(struct cpu_state *state)
 {
@@ -113,6 +115,66 @@ void rings_release(struct rings *r)
 {
 	for (int i = 0; i < LEVELS; i++)
 		__atomic_store_n(&r->state->tail[i], r->level[i].tail, __ATOMIC_RELEASE);
+}
+
+static bool is_before(const struct rings_turn *a, const struct rings_turn *b)
+{
+	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->index < b->index;
+}
+
+/* Puts the turn at `i` of a heap of `n` behind those below it that are before it. */
+static void sink(struct rings_turn *turn, uint32_t n, uint32_t i)
+{
+	const struct rings_turn t = turn[i];
+
+	for (uint32_t k; (k = 2 * i + 1) < n; i = k) {
+		if (k + 1 < n && is_before(&turn[k + 1], &turn[k]))
+			k++;
+		if (!is_before(&turn[k], &t))
+			break;
+		turn[i] = turn[k];
+	}
+	turn[i] = t;
+}
+
+static void return_much(struct rings *r, int level)
+{
+	if (r->level[level].tail - r->state->tail[level] >= RETURN)
+		rings_release(r);
+}
+
+void rings_merge(struct rings *const *rings, uint32_t n, struct rings_turn *turn, uint64_t ns,
+		 rings_taker *take, void *ctx)
+{
+	const struct record *r;
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		rings_look(rings[i]);
+		r = rings_next(rings[i]);
+		if (r && r->end_ns < ns)
+			turn[left++] = (struct rings_turn){r->end_ns, i};
+	}
+	for (uint32_t i = left / 2; i--;)
+		sink(turn, left, i);
+	while (left) {
+		uint32_t i = turn->index;
+		int level;
+
+		r = rings_next(rings[i]);
+		level = r->level;
+		take(ctx, i, r);
+		rings_pop(rings[i], level);
+		return_much(rings[i], level);
+		r = rings_next(rings[i]);
+		if (r && r->end_ns < ns)
+			turn->end_ns = r->end_ns;
+		else
+			*turn = turn[--left];
+		sink(turn, left, 0);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		rings_release(rings[i]);
 }
 
 unsigned rings_fill(const struct rings *r)

@@ -38,6 +38,20 @@ void rings_pop(struct rings *r, int level);
 /* Returns the room of popped records to the writer. */
 void rings_release(struct rings *r);
 
+/* Place of a CPU's rings among those of others. */
+struct rings_turn {
+	uint64_t end_ns; /* end of its next record */
+	uint32_t index;
+};
+
+typedef void rings_taker(void *ctx, uint32_t index, const struct record *r);
+
+/* Looks at the rings of `n` CPUs, and hands over all their records that ended before `ns`, in the
+ * order of their ends; of two with the same end that of the lower index first. Returns the room
+ * meanwhile. turn: memory for `n`. */
+void rings_merge(struct rings *const *rings, uint32_t n, struct rings_turn *turn, uint64_t ns,
+		 rings_taker *take, void *ctx);
+
 /* Largest share of a ring that was full at the last look, percent. */
 unsigned rings_fill(const struct rings *r);
 

@@ -27,17 +27,10 @@
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
 /* A record may be published this long after its end: its CPU had something else to do. */
 #define LATE_NS      NSEC_PER_MSEC
-#define BATCH        65536                 /* records that are put into order at once */
 #define PLACE_NS     (200 * NSEC_PER_MSEC) /* between looks where this process runs */
 #define LAST_REPORTS 16                    /* times that reports are fetched at the end */
 /* From the look for threads until the window: the interrupt that brings it is over. */
 #define LOOK_NS (200 * NSEC_PER_USEC)
-
-/* A record and the CPU that it comes from. */
-struct arrival {
-	struct record record;
-	uint32_t index;
-};
 
 struct live_watch {
 	struct watch_options options;
@@ -51,8 +44,8 @@ struct live_watch {
 	unsigned *cpu;
 	uint32_t ncpus;
 	struct rings **rings; /* one for each CPU */
+	struct rings_turn *turn;
 	const struct wait_set *waits;
-	struct arrival *batch;
 	uint64_t *thread_lost; /* records lost on each CPU before the window */
 	struct steal steal;
 	struct hotplug hotplug;
@@ -110,9 +103,9 @@ static int open_all(struct live_watch *w)
 
 	w->cpu = calloc(n, sizeof(*w->cpu));
 	w->rings = calloc(n, sizeof(*w->rings));
-	w->batch = calloc(BATCH, sizeof(*w->batch));
+	w->turn = calloc(n, sizeof(*w->turn));
 	w->thread_lost = calloc(n, sizeof(*w->thread_lost));
-	if (!w->cpu || !w->rings || !w->batch || !w->thread_lost || steal_init(&w->steal))
+	if (!w->cpu || !w->rings || !w->turn || !w->thread_lost || steal_init(&w->steal))
 		return complain("out of memory");
 	number(w, cpus);
 	number(w, later);
@@ -161,7 +154,7 @@ static int close_watch(void *run)
 	for (uint32_t i = 0; w->rings && i < w->ncpus; i++)
 		rings_free(w->rings[i]);
 	free(w->rings);
-	free(w->batch);
+	free(w->turn);
 	free(w->thread_lost);
 	vcpu_clocks_free(&w->clocks);
 	steal_free(&w->steal);
@@ -206,45 +199,18 @@ static void take_reports(struct live_watch *w, uint64_t ns)
 
 /* ---- reading ---- */
 
-static int by_end(const void *a, const void *b)
+/* Takes a report when its records have come, before later ones push them out. */
+static void take(void *ctx, uint32_t index, const struct record *r)
 {
-	const struct arrival *x = a, *y = b;
+	struct live_watch *w = ctx;
 
-	if (x->record.end_ns != y->record.end_ns)
-		return x->record.end_ns < y->record.end_ns ? -1 : 1;
-	if (x->index != y->index)
-		return x->index < y->index ? -1 : 1;
-	if (x->record.level != y->record.level)
-		return x->record.level > y->record.level ? -1 : 1;
-	return (int32_t)(x->record.seq - y->record.seq);
+	take_reports(w, r->end_ns - 1);
+	watch_record(w->watch, index, r);
 }
 
-/* Reads the records that ended before `ns`, of all CPUs in order. False: there is more than a
- * batch. */
-static bool read_until(struct live_watch *w, uint64_t ns)
+static void read_until(struct live_watch *w, uint64_t ns)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < w->ncpus; i++) {
-		const struct record *r;
-
-		rings_look(w->rings[i]);
-		for (int level = 0; level < LEVELS; level++)
-			while (n < BATCH && (r = rings_next_of(w->rings[i], level)) &&
-			       r->end_ns < ns) {
-				w->batch[n].record = *r;
-				w->batch[n++].index = i;
-				rings_pop(w->rings[i], level);
-			}
-		rings_release(w->rings[i]);
-	}
-	qsort(w->batch, n, sizeof(*w->batch), by_end);
-	for (uint32_t i = 0; i < n;
-	     i++) { /* takes a report when its records have come, before later ones push them out */
-		take_reports(w, w->batch[i].record.end_ns - 1);
-		watch_record(w->watch, w->batch[i].index, &w->batch[i].record);
-	}
-	return n < BATCH;
+	rings_merge(w->rings, w->ncpus, w->turn, ns, take, w);
 }
 
 /* Rises where none of the watched threads can run: it must take no time from these. Sinks where
@@ -298,8 +264,7 @@ static bool poll(void *run)
 	choice_look(w->choice, &w->view->run, now_ns());
 	reports_open(w->reports);
 	reports_fetch(w->reports);
-	while (!read_until(w, until))
-		;
+	read_until(w, until);
 	watch_until(w->watch, until);
 	take_reports(w, until);
 	hotplug_look(&w->hotplug, false, NULL, NULL);
@@ -366,8 +331,7 @@ static void end(void *run)
 	choice_tell(w->choice, &w->view->run);
 	steal_end(&w->steal);
 	reports_fetch(w->reports);
-	while (!read_until(w, end))
-		;
+	read_until(w, end);
 	for (int i = 0; i < LAST_REPORTS; i++) {
 		take_reports(w, end);
 		reports_fetch(w->reports);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The reader of a CPU's rings, when it is stopped: the records of all levels come in the order of
- * their ends, wherever it stood. A child looks at the rings; its parent stops it after each number
- * of instructions, and writes records meanwhile. */
+/* The reader of rings: the records of all CPUs come in the order of their ends, and so do those of
+ * all levels of one CPU when the reader is stopped, wherever it stood. A child looks at the rings;
+ * its parent stops it after each number of instructions, and writes records meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,11 +180,68 @@ static void test_damaged(void **unused)
 	test_free(shared);
 }
 
+#define MERGED 3 /* CPUs */
+
+struct merged {
+	uint64_t until_ns, last_ns;
+	uint32_t taken[MERGED];
+	uint32_t last; /* CPU of the last one */
+};
+
+static void take_merged(void *ctx, uint32_t index, const struct record *r)
+{
+	struct merged *m = ctx;
+
+	assert_in_range(r->end_ns, m->last_ns, m->until_ns - 1);
+	assert_true(r->end_ns > m->last_ns || index >= m->last);
+	m->last_ns = r->end_ns;
+	m->last = index;
+	m->taken[index]++;
+}
+
+/* Records of several CPUs come in the order of their ends, however many there are: the first CPU
+ * has almost full rings, the last one only older records, and they have some of the same end. Later
+ * ones come with the next look. */
+static void test_merged(void **unused)
+{
+	enum { MANY = RING_THREAD - 2, INNER = RING_IRQ - 2, FEW = 100, FROM = 1000000 };
+	struct cpu_state *state = test_calloc(MERGED, sizeof(*state));
+	struct rings *rings[MERGED];
+	struct rings_turn turn[MERGED];
+	struct merged m = {.until_ns = FROM + INNER};
+
+	(void)unused;
+	for (int i = 0; i < MERGED; i++)
+		rings[i] = rings_new(&state[i]);
+	for (int i = 0; i < MANY; i++)
+		publish(&state[0], LEVEL_THREAD, FROM + i);
+	for (int i = 0; i < INNER; i++)
+		publish(&state[0], LEVEL_IRQ, FROM + i);
+	for (int i = 0; i < FEW; i++) {
+		publish(&state[1], i % LEVELS, FROM + i);
+		publish(&state[2], LEVEL_IRQ, FROM - FEW + i);
+	}
+	rings_merge(rings, MERGED, turn, m.until_ns, take_merged, &m);
+	assert_int_equal(m.taken[0], 2 * INNER);
+	m.until_ns = UINT64_MAX;
+	rings_merge(rings, MERGED, turn, m.until_ns, take_merged, &m);
+	assert_int_equal(m.taken[0], MANY + INNER);
+	assert_int_equal(m.taken[1], FEW);
+	assert_int_equal(m.taken[2], FEW);
+	for (int i = 0; i < MERGED; i++) {
+		for (int level = 0; level < LEVELS; level++)
+			assert_int_equal(state[i].tail[level], state[i].head[level]);
+		rings_free(rings[i]);
+	}
+	test_free(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stopped_anywhere),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_merged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
