@@ -112,7 +112,7 @@ static struct sender *start(void)
 	int file = s ? sender_file(s) : -1;
 	char byte;
 
-	/* It sends, and there is more. */
+	/* waits until it sends */
 	if (file < 0 || write(file, "recording", 9) != 9 || read(sends[0], &byte, 1) != 1)
 		abort();
 	close(file);
