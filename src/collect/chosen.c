@@ -4,23 +4,19 @@
 #include <bpf/bpf.h>
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
+#include "collect/machine_watch.h"
 #include "collect/mounts.h"
 #include "collect/units.h"
-#include "collect/vcpus.h"
 
 #define LOOK_NS   (100 * NSEC_PER_MSEC)
 #define SEARCH_NS NSEC_PER_SEC
@@ -32,19 +28,6 @@ struct chosen {
 	bool doubted; /* said: it is not the system's */
 	struct unit at;
 	uint64_t search_ns; /* when to look again */
-};
-
-struct machine {
-	const char *name;
-	int32_t pid;   /* 0: not there */
-	int pidfd;     /* -1: none */
-	bool by_name;  /* one of that name may come */
-	bool reported; /* said: its threads cannot be read */
-	bool late;     /* said: it may be one whose command line does not come */
-	struct vcpus_search search;
-	uint64_t looked_ns;
-	int32_t tid[CHOICE_THREADS / CHOICE_VCPUS]; /* as the probes know them */
-	int ntids;
 };
 
 struct choice {
@@ -158,104 +141,6 @@ static void look_for_units(struct choice *c, uint64_t now)
 	c->too_many |= c->units.left_out;
 }
 
-/* ---- virtual machines ---- */
-
-static bool has(const int32_t *tid, int n, int32_t one)
-{
-	for (int i = 0; i < n; i++)
-		if (tid[i] == one)
-			return true;
-	return false;
-}
-
-static void find_machine(struct machine *m)
-{
-	if (m->by_name && !m->pid)
-		m->pid = vcpus_machine(&m->search, m->name);
-	if (!m->pid && m->search.late && !m->late) {
-		m->late = true;
-		say("--vcpus %s: it is not found while the command line of process %d, which has "
-		    "a virtual CPU, cannot be read, if it is that one, or another that comes: "
-		    "give the number of its process",
-		    m->name, m->search.late);
-	}
-	if (m->pid && m->pidfd < 0)
-		m->pidfd = (int)syscall(SYS_pidfd_open, m->pid, 0); /* since 5.3 */
-}
-
-static void leave_machine(struct machine *m)
-{
-	if (m->pidfd >= 0)
-		close(m->pidfd);
-	m->pidfd = -1;
-	m->pid = 0;
-}
-
-/* True when its process is no more, whatever can be read of it. */
-static bool is_gone(const struct machine *m)
-{
-	struct pollfd fd = {.fd = m->pidfd, .events = POLLIN};
-
-	return m->pidfd >= 0 ? poll(&fd, 1, 0) > 0 : kill(m->pid, 0) && errno == ESRCH;
-}
-
-/* Reads the threads that it has now; below 0: it is there, and they are not known. */
-static int read_machine(struct machine *m, int32_t *tid, int max)
-{
-	int n, err;
-
-	find_machine(m);
-	if (!m->pid)
-		return 0;
-	n = vcpus_threads(m->pid, tid, max);
-	err = errno;
-	if (is_gone(m)) {
-		leave_machine(m);
-		return 0;
-	}
-	if (n < 0 && !m->reported)
-		say("the threads of process %d (--vcpus) cannot be read any more: %s; those that "
-		    "it had are still watched, new ones are not",
-		    m->pid, strerror(err));
-	m->reported |= n < 0;
-	return n;
-}
-
-/* CPUs are plugged and unplugged, and a machine that is known by name comes again. */
-static void look_at_machine(struct choice *c, struct machine *m, uint64_t now)
-{
-	int32_t tid[sizeof(m->tid) / sizeof(m->tid[0])];
-	int n, map = probes_watched(c->probes, true);
-
-	if (m->looked_ns && now - m->looked_ns < SEARCH_NS)
-		return;
-	m->looked_ns = now;
-	n = read_machine(m, tid, sizeof(tid) / sizeof(tid[0]));
-	if (n < 0)
-		return;
-	for (int i = 0; i < m->ntids; i++)
-		if (!has(tid, n, m->tid[i]))
-			bpf_map_delete_elem(map, &m->tid[i]);
-	for (int i = 0; i < n; i++)
-		if (!has(m->tid, m->ntids, tid[i]))
-			bpf_map_update_elem(map, &tid[i], &m->pid, BPF_ANY);
-	m->ntids = n;
-	memcpy(m->tid, tid, n * sizeof(tid[0]));
-	if (m->by_name && !n)
-		leave_machine(m);
-}
-
-static void add_machine(struct choice *c, const char *text)
-{
-	struct machine *m = &c->machine[c->nmachines++];
-
-	*m = (struct machine){.name = vcpus_name(text),
-			      .pid = vcpus_pid(text),
-			      .pidfd = -1,
-			      .by_name = !vcpus_pid(text),
-			      .search = {.proc = "/proc", .wait_ns = VCPUS_WAIT_NS}};
-}
-
 static void look_at_groups(struct choice *c, uint64_t now)
 {
 	uint64_t id[CHOICE_GROUPS] = {0};
@@ -354,7 +239,7 @@ static void look_at_processes(struct choice *c, const struct watched *w)
 void choice_look(struct choice *c, struct run *run, uint64_t now)
 {
 	for (uint32_t i = 0; i < c->nmachines; i++)
-		look_at_machine(c, &c->machine[i], now);
+		machine_look(&c->machine[i], probes_watched(c->probes, true), now);
 	if (c->looked_ns && now - c->looked_ns < LOOK_NS)
 		return;
 	c->looked_ns = now;
@@ -381,7 +266,7 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 	for (int i = 0; w->cgroup[i]; i++)
 		add_group(c, w->cgroup[i], false);
 	for (int i = 0; w->vcpus[i]; i++)
-		add_machine(c, w->vcpus[i]);
+		c->machine[c->nmachines++] = machine_of(w->vcpus[i]);
 	look_at_processes(c, w);
 	choice_look(c, NULL, 1);
 	c->looked_ns = 0;
@@ -391,8 +276,7 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 void choice_free(struct choice *c)
 {
 	for (uint32_t i = 0; c && i < c->nmachines; i++) {
-		leave_machine(&c->machine[i]);
-		vcpus_search_end(&c->machine[i].search);
+		machine_end(&c->machine[i]);
 	}
 	free(c);
 }

@@ -231,6 +231,41 @@ static void remember(struct vcpus_process **list, size_t *n, const struct vcpus_
 		(*list)[(*n)++] = *p;
 }
 
+/* The user who started a process: its files' owner is not told where it may not be dumped, and its
+ * effective user a program may give it. UINT32_MAX: not known. */
+static uint32_t owner_of(const char *proc, int32_t pid)
+{
+	char path[PATH_MAX], line[128];
+	uint32_t owner = UINT32_MAX;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%d/status", proc, pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Uid: %u", &owner) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return owner;
+}
+
+void vcpus_owned(struct vcpus_search *s, int32_t pid)
+{
+	s->owner = owner_of(s->proc, pid);
+	s->owned = true;
+}
+
+/* Counts one that has the name. True: its owner is right. */
+static bool may_be(struct vcpus_search *s, int32_t pid)
+{
+	if (s->owned && owner_of(s->proc, pid) != s->owner) {
+		s->stranger = pid;
+		return false;
+	}
+	s->claims++;
+	return true;
+}
+
 int32_t vcpus_machine(struct vcpus_search *s, const char *name)
 {
 	struct vcpus_process p, *now = NULL;
@@ -240,9 +275,10 @@ int32_t vcpus_machine(struct vcpus_search *s, const char *name)
 	size_t n = 0;
 
 	s->turn++;
-	s->late = 0;
+	s->late = s->stranger = 0;
+	s->claims = 0;
 	while (d && next_process(d, &p)) {
-		if (look_at(s, &p, name, &wait_ns) && (!least || p.pid < least))
+		if (look_at(s, &p, name, &wait_ns) && may_be(s, p.pid) && (!least || p.pid < least))
 			least = p.pid;
 		remember(&now, &n, &p);
 	}
@@ -253,6 +289,8 @@ int32_t vcpus_machine(struct vcpus_search *s, const char *name)
 	free(s->known);
 	s->known = now;
 	s->n = n;
+	if (least && !s->owned)
+		vcpus_owned(s, least);
 	return least;
 }
 

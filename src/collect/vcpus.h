@@ -27,14 +27,21 @@ struct vcpus_search {
 	const char *proc; /* "/proc" but in a test */
 	long wait_ns;     /* one search waits so long for command lines at most */
 	int32_t late;     /* one whose command line the last search waited for in vain; 0: none */
+	uint32_t claims;  /* processes that had the name at the last search, and a right owner */
+	/* A machine was found, and its owner: another that comes is no other user's. */
+	bool owned;
+	uint32_t owner;
+	int32_t stranger; /* another user's, at the last search; 0: none */
 	struct vcpus_process *known;
 	size_t n;
 	uint32_t turn;
 };
 
 /* The first process with a virtual CPU that was given this name: QEMU by -name (NAME or
- * guest=NAME), Firecracker by --id. A process can claim any. 0: there is none. */
+ * guest=NAME), Firecracker by --id. A process can claim any; but once one was found, none of
+ * another user counts. 0: there is none. */
 int32_t vcpus_machine(struct vcpus_search *s, const char *name);
+void vcpus_owned(struct vcpus_search *s, int32_t pid); /* from here on it is this one's user */
 void vcpus_search_end(struct vcpus_search *s);
 
 /* The first process of several threads that was given this name, and has no virtual CPU to be seen:

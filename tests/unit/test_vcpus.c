@@ -154,6 +154,44 @@ static void takes_the_least(void **state)
 	assert_int_equal(vcpus_machine(&search, "web"), 0);
 }
 
+static void owner(int pid, int user)
+{
+	char path[PATH_MAX], line[64];
+
+	snprintf(path, sizeof(path), "%s/%d/status", proc, pid);
+	snprintf(line, sizeof(line), "Name:\tqemu\nUid:\t%d\t0\t0\t0\n", user);
+	file(path, line, strlen(line));
+}
+
+/* Whoever starts one of that name while it is away is not taken for it. */
+static void takes_no_strangers(void **state)
+{
+	(void)state;
+	machine(300, "qemu;-name;web;");
+	owner(300, 64);
+	assert_int_equal(vcpus_machine(&search, "web"), 300);
+	assert_int_equal(search.claims, 1);
+	machine(40, "qemu;-name;web;");
+	owner(40, 1000);
+	assert_int_equal(vcpus_machine(&search, "web"), 300);
+	assert_int_equal(search.stranger, 40);
+	gone(300);
+	assert_int_equal(vcpus_machine(&search, "web"), 0);
+	assert_int_equal(search.stranger, 40);
+	gone(40);
+	machine(301, "qemu;-name;web;");
+	owner(301, 64);
+	assert_int_equal(vcpus_machine(&search, "web"), 301);
+	assert_int_equal(search.stranger, 0);
+	machine(302, "qemu;-name;web;");
+	owner(302, 64);
+	assert_int_equal(vcpus_machine(&search, "web"), 301);
+	assert_int_equal(search.claims, 2);
+	owner(302, 65); /* one that gave its user up */
+	vcpus_owned(&search, 302);
+	assert_int_equal(vcpus_machine(&search, "web"), 302);
+}
+
 static void waits_for_nobody(void **state)
 {
 	(void)state;
@@ -311,6 +349,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_how_machines_are_named),
 		TEST(takes_the_least),
+		TEST(takes_no_strangers),
 		TEST(waits_for_nobody),
 		TEST(waits_for_no_machine),
 		TEST(asks_for_a_command_line_once),
