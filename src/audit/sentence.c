@@ -23,6 +23,19 @@ void sentence_add(struct sentence *s, const char *fmt, ...)
 	va_end(args);
 }
 
+void sentence_unread(struct sentence *s, uint64_t n, uint64_t ns)
+{
+	char count[32], time[32];
+
+	if (!n)
+		return;
+	sentence_add(s, " (%s hiccup%s", format_count(n, count, sizeof(count)), n == 1 ? "" : "s");
+	if (ns)
+		sentence_add(s, ", %s%s,", format_ns(ns, time, sizeof(time)),
+			     n == 1 ? "" : " in all");
+	sentence_add(s, " %s not recorded)", n == 1 ? "was" : "were");
+}
+
 /* The cause book has the tick's reasons from T01 to T08. */
 enum group group_of(const struct source *s)
 {

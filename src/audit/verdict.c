@@ -4,6 +4,7 @@
  *   a workload    how many of its windows were slow, and what took most of their time
  *   quiet         the CPU lost next to nothing to hiccups, and never much at once; the sentence
  *                 names the time of gaps below the threshold
+ *   not known     the same, but hiccups came faster than they could be read: any may be long
  *   not traced    nothing can be named
  *   not recorded  records were lost in what took most: nobody is blamed
  *   otherwise     what took most: the tick, throttling, time outside the kernel, or one source;
@@ -106,44 +107,57 @@ static void say_odd(struct sentence *out, const struct view *v, uint32_t i, cons
 		sentence_most(out, v, i, &odd);
 }
 
+/* share: of its time that it lost, %. */
+static void say_quiet(struct sentence *out, const struct view *v, uint32_t i, const char *lane,
+		      const char *share)
+{
+	const struct cpu *c = &v->cpu[i];
+	const struct short_gaps *shorts = &c->shorts;
+	uint32_t failed = findings_count(&v->findings, FINDING_FAIL);
+	char part[32], time[32];
+
+	if (shorts->known && shorts->total_ns > c->observed_ns * QUIET_SHARE)
+		sentence_add(
+			out,
+			"%s is quiet but for gaps under %s, which take %s %%: it lost %s %% of its "
+			"time to longer ones",
+			lane, format_ns(c->threshold_ns, time, sizeof(time)),
+			format_percent(100.0 * shorts->total_ns / c->observed_ns, part,
+				       sizeof(part)),
+			share);
+	else
+		sentence_add(out, "%s is quiet%s: it lost %s %% of its time to hiccups", lane,
+			     view_waits_lost(v) ? " but for waits that were not added up"
+			     : v->run.watch     ? " as far as the kernel shows"
+						: "",
+			     share);
+	if (c->hiccups.count)
+		sentence_add(out, ", at most %s at once",
+			     format_ns(c->hiccups.max, time, sizeof(time)));
+	if (failed)
+		sentence_add(out, "; the audit still finds %u thing%s not in order (culprit audit)",
+			     failed, failed == 1 ? "" : "s");
+}
+
 static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
-	uint64_t away = c->hiccups.sum + v->cpu[i].hiccups_lost_ns,
-		 observed = v->cpu[i].observed_ns;
+	uint64_t away = c->hiccups.sum + c->hiccups_lost_ns, observed = c->observed_ns;
 	bool little = away <= observed * QUIET_SHARE;
-	const struct short_gaps *shorts = &v->cpu[i].shorts;
-	uint32_t failed = findings_count(&v->findings, FINDING_FAIL);
-	char share[32], part[32], time[32], lane[LANE_NAME];
+	char share[32], time[32], lane[LANE_NAME];
 	struct most m;
 
 	view_lane(v, i, lane);
 	format_percent(100.0 * away / observed, share, sizeof(share));
 	format_ns(c->hiccups.max, time, sizeof(time));
+	if (little && c->hiccups.max <= QUIET_NS && !c->hiccups_lost) {
+		say_quiet(out, v, i, lane, share);
+		return;
+	}
 	if (little && c->hiccups.max <= QUIET_NS) {
-		if (shorts->known && shorts->total_ns > observed * QUIET_SHARE)
-			sentence_add(out,
-				     "%s is quiet but for gaps under %s, which take %s %%: it lost "
-				     "%s %% of its time to longer ones",
-				     lane, format_ns(v->cpu[i].threshold_ns, time, sizeof(time)),
-				     format_percent(100.0 * shorts->total_ns / observed, part,
-						    sizeof(part)),
-				     share);
-		else
-			sentence_add(out, "%s is quiet%s: it lost %s %% of its time to hiccups",
-				     lane,
-				     view_waits_lost(v) ? " but for waits that were not added up"
-				     : v->run.watch     ? " as far as the kernel shows"
-							: "",
-				     share);
-		format_ns(c->hiccups.max, time, sizeof(time));
-		if (c->hiccups.count)
-			sentence_add(out, ", at most %s at once", time);
-		if (failed)
-			sentence_add(
-				out,
-				"; the audit still finds %u thing%s not in order (culprit audit)",
-				failed, failed == 1 ? "" : "s");
+		sentence_add(out, "%s loses little, %s %%", lane, share);
+		sentence_unread(out, c->hiccups_lost, c->hiccups_lost_ns);
+		sentence_add(out, ", and how much at once is not known");
 		return;
 	}
 	m = little ? longest_of(c) : most_of(c);
@@ -152,12 +166,16 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 		return;
 	}
 	if (!v->run.traced || !m.source) {
-		sentence_add(
-			out,
-			"%s loses %s %% of its time, up to %s at once, and nobody can be named%s",
-			lane, share, time, v->run.traced ? "" : ": it was not traced");
+		sentence_add(out, "%s loses %s %% of its time", lane, share);
+		sentence_unread(out, c->hiccups_lost, c->hiccups_lost_ns);
+		if (c->hiccups.count)
+			sentence_add(out, ", up to %s at once", time);
+		sentence_add(out, ", and nobody can be named%s",
+			     v->run.traced ? "" : ": it was not traced");
 	} else if (little) {
-		sentence_add(out, "%s loses little, %s %%, but up to %s at once to ", lane, share,
+		sentence_add(out, "%s loses little, %s %%", lane, share);
+		sentence_unread(out, c->hiccups_lost, c->hiccups_lost_ns);
+		sentence_add(out, ", but up to %s at once to ",
 			     format_ns(m.ns, time, sizeof(time)));
 		sentence_most(out, v, i, &m);
 	} else {
@@ -203,7 +221,9 @@ static void say_slow(struct sentence *out, const struct view *v, uint32_t i)
 	if (worst)
 		sentence_add(out, " (most often %s, %s times)", worst->name,
 			     format_count(worst->longer, count, sizeof(count)));
-	sentence_add(out, ", up to %s", format_ns(c->hiccups.max, most, sizeof(most)));
+	sentence_unread(out, c->hiccups_lost, c->hiccups_lost_ns);
+	if (c->hiccups.count)
+		sentence_add(out, ", up to %s", format_ns(c->hiccups.max, most, sizeof(most)));
 }
 
 static void say_windows(struct sentence *out, const struct view *v, uint32_t i)

@@ -58,6 +58,17 @@ static double share_of(const struct cpu *c, const struct most *m, const struct g
 	return c->observed_ns ? (double)ns / c->observed_ns : 0;
 }
 
+void say_unread(const struct say *s)
+{
+	uint64_t n = 0, ns = 0;
+
+	for (uint32_t i = 0; i < s->g->n; i++) {
+		n += s->v->cpu[s->g->lane[i]].hiccups_lost;
+		ns += s->v->cpu[s->g->lane[i]].hiccups_lost_ns;
+	}
+	sentence_unread(s->out, n, ns);
+}
+
 static void add_range(const struct say *s, const struct most *m, const struct group_source *of)
 {
 	double least = 1, most = 0;
@@ -193,7 +204,7 @@ static void add_odd(const struct say *s, const struct most *m)
 
 /* Contents of the sentence on a group. Two groups of which the same is said may stand in one
  * sentence. */
-enum saying { QUIET, NOT_KNOWN, NOBODY, LITTLE, LOSE };
+enum saying { QUIET, UNREAD, NOT_KNOWN, NOBODY, LITTLE, LOSE };
 
 struct said {
 	enum saying what;
@@ -211,7 +222,7 @@ static struct said judge(const struct say *s)
 	said.most = little ? longest_of(c) : most_of(c);
 	said.of = said.most.source ? group_source(s->g, said.most.source) : NULL;
 	if (little && s->g->longest_ns.most <= QUIET_NS)
-		said.what = QUIET;
+		said.what = c->hiccups_lost ? UNREAD : QUIET;
 	else if (said.most.source && nobody(s, said.lane, &said.most))
 		said.what = NOT_KNOWN;
 	else if (!s->v->run.traced || !said.most.source)
@@ -238,21 +249,33 @@ static void say_group(const struct say *s)
 	case QUIET:
 		add_quiet(s);
 		break;
+	case UNREAD:
+		sentence_add(s->out, " lose little, at most ");
+		add_shares(s, s->g->lost.most, s->g->lost.most);
+		sentence_add(s->out, " each");
+		say_unread(s);
+		sentence_add(s->out, ", and how much at once is not known");
+		break;
 	case NOT_KNOWN:
 		add_not_recorded(s, &said.most, said.of);
 		break;
 	case NOBODY:
 		sentence_add(s->out, " lose ");
 		add_shares(s, s->g->lost.least, s->g->lost.most);
-		sentence_add(s->out,
-			     " of their time each, up to %s at once, and nobody can be named%s",
-			     format_ns(s->g->longest_ns.most, time, sizeof(time)),
+		sentence_add(s->out, " of their time each");
+		say_unread(s);
+		if (s->g->longest_ns.most)
+			sentence_add(s->out, ", up to %s at once",
+				     format_ns(s->g->longest_ns.most, time, sizeof(time)));
+		sentence_add(s->out, ", and nobody can be named%s",
 			     s->v->run.traced ? "" : ": they were not traced");
 		break;
 	case LITTLE:
 		sentence_add(s->out, " lose little, at most ");
 		add_shares(s, s->g->lost.most, s->g->lost.most);
-		sentence_add(s->out, " each, but up to %s at once (%s) to ",
+		sentence_add(s->out, " each");
+		say_unread(s);
+		sentence_add(s->out, ", but up to %s at once (%s) to ",
 			     format_ns(said.most.ns, time, sizeof(time)),
 			     view_lane(s->v, said.lane, name));
 		say_most(s, said.lane, &said.most, said.of);

@@ -24,6 +24,9 @@ bool say_counts_to(const struct most *m, const struct group_source *of, const st
 void say_most(const struct say *s, uint32_t lane, const struct most *m,
 	      const struct group_source *of);
 
+/* Adds how many hiccups of all of them nobody could read; nothing where there are none. */
+void say_unread(const struct say *s);
+
 /* Says of a workload how many operations were slow, and why. */
 void say_slow(const struct say *s);
 

@@ -83,12 +83,16 @@ void say_slow(const struct say *s)
 	sentence_add(s->out, "%s on ", s->v->run.sampler);
 	say_lanes(s);
 	if (!s->g->hiccups.most) {
-		sentence_add(s->out, ": none was slow: none took longer than %s", than);
+		sentence_add(s->out, ": none%s was slow: none took longer than %s",
+			     first->hiccups_lost ? " that was recorded" : "", than);
+		say_unread(s);
 		return;
 	}
 	sentence_add(s->out, ": ");
 	add_spread(s, &s->g->hiccups, format_count);
-	sentence_add(s->out, " of each took longer than %s, up to %s (%s)", than,
+	sentence_add(s->out, " of each took longer than %s", than);
+	say_unread(s);
+	sentence_add(s->out, ", up to %s (%s)",
 		     format_ns(s->g->longest_ns.most, time, sizeof(time)),
 		     view_lane(s->v, s->g->longest_ns.lane, name));
 	if (s->v->run.traced)

@@ -80,6 +80,58 @@ static void test_quiet(void **state)
 	       "the audit still finds 1 thing not in order (culprit audit)");
 }
 
+/* One of three hiccups that took 900 us and that nobody read took 300 us: no CPU is quiet with
+ * them, and how much it lost at once is not known. */
+static void test_not_all_was_read(void **state)
+{
+	static const unsigned cpus[] = {0, 3};
+
+	(void)state;
+	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 10, 3100);
+	v.cpu[0].hiccups_lost = 3;
+	v.cpu[0].hiccups_lost_ns = 900000;
+	expect("cpu 3 loses little, 0.0093 % (3 hiccups, 900 us in all, were not recorded), and "
+	       "how much at once is not known");
+	v.cpu[0].hiccups_lost = 1;
+	expect("cpu 3 loses little, 0.0093 % (1 hiccup, 900 us, was not recorded), and how much at "
+	       "once is not known");
+	v.cpu[0].hiccups_lost_ns = 0; /* not known, as in a watch */
+	expect("cpu 3 loses little, 0.0003 % (1 hiccup was not recorded), and how much at once is "
+	       "not known");
+	v.cpu[0].hiccups_lost_ns = 900000;
+	add(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 1, 38200)->kernel_thread = true;
+	expect("cpu 3 loses little, 0.0097 % (1 hiccup, 900 us, was not recorded), but up to "
+	       "38.2 us at once to the kernel thread kworker/3:2 [77] > vmstat_update: sysctl "
+	       "vm.stat_interval=120");
+	view_free(&v);
+	world_view(&v, "judged", cpus, 2);
+	world_lasts(&v, 10000000000);
+	for (int i = 0; i < 2; i++) {
+		v.cpu[i].hiccups_lost = 3;
+		v.cpu[i].hiccups_lost_ns = 900000;
+	}
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(v.groups.row[0].verdict,
+			    "cpus 0,3 lose little, at most 0.009 % each (6 hiccups, 1.80 ms in "
+			    "all, were not recorded), and how much at once is not known");
+	for (int i = 0; i < 2; i++)
+		v.cpu[i].hiccups_lost_ns = 900000000;
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(v.cpu[0].verdict,
+			    "cpu 0 loses 9 % of its time (3 hiccups, 900 ms in all, were not "
+			    "recorded), and nobody can be named");
+	assert_string_equal(v.groups.row[0].verdict,
+			    "cpus 0,3 lose 9 % of their time each (6 hiccups, 1.80 s in all, were "
+			    "not recorded), and nobody can be named");
+	v.run.windows = true;
+	snprintf(v.run.sampler, sizeof(v.run.sampler), "sleep");
+	v.cpu[0].threshold_ns = v.cpu[1].threshold_ns = 50000;
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(v.groups.row[0].verdict,
+			    "sleep on cpus 0,3: none that was recorded was slow: none took longer "
+			    "than 50.0 us (6 hiccups, 1.80 s in all, were not recorded)");
+}
+
 static void test_nothing_at_all(void **state)
 {
 	(void)state;
@@ -551,6 +603,10 @@ static void test_windows_without_slow_ones(void **state)
 	(void)state;
 	workload();
 	expect("sleep on cpu 3: none was slow: none took longer than 50.0 us");
+	v.cpu[0].hiccups_lost = 3;
+	v.cpu[0].hiccups_lost_ns = 900000;
+	expect("sleep on cpu 3: 3 took longer than 50.0 us (3 hiccups, 900 us in all, were not "
+	       "recorded)");
 }
 
 static void test_slow_windows(void **state)
@@ -633,6 +689,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_quiet),
+		TEST(test_not_all_was_read),
 		TEST(test_nothing_at_all),
 		TEST(test_not_in_the_book),
 		TEST(test_tick),
