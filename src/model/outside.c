@@ -3,8 +3,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/auxv.h>
 
 #define RECENT 256 /* gaps of a CPU that another CPU's may coincide with */
 /* Gaps of a CPU that wait for the steal clock: the recent ones, and the longest of the older. */
@@ -52,13 +50,12 @@ struct outside {
 	uint32_t *chain; /* first mark of each */
 	unsigned bits;   /* room for 2^bits marks, and as many chains; 0: none */
 	uint32_t free;   /* the first free mark, or NONE */
-	uint64_t factor; /* random: whoever made up the times cannot put them into one chain */
+	uint64_t factor; /* by a random address: nobody makes up times of one chain */
 	struct coincidences coincidences;
 };
 
 struct outside *outside_new(struct view *view, enum own_word otherwise)
 {
-	const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes of the kernel's */
 	struct outside *o = calloc(1, sizeof(*o));
 
 	if (!o)
@@ -67,9 +64,7 @@ struct outside *outside_new(struct view *view, enum own_word otherwise)
 	o->otherwise = otherwise;
 	o->ncpus = view->ncpus;
 	o->free = NONE;
-	if (random)
-		memcpy(&o->factor, random, sizeof(o->factor));
-	o->factor |= 1;
+	o->factor = (uintptr_t)o * 0x9e3779b97f4a7c15 | 1;
 	o->cpu = calloc(view->ncpus, sizeof(*o->cpu));
 	if (o->cpu)
 		return o;
