@@ -55,7 +55,7 @@ static void find_machine(struct machine *m)
 	if (m->by_name && (!m->pid || !(++m->looks % OTHERS_LOOKS))) {
 		int32_t found;
 
-		if (m->pid) /* it may have given up its user since it was found */
+		if (m->pid) /* one that was found early may have given up its user */
 			vcpus_owned(&m->search, m->pid);
 		found = vcpus_machine(&m->search, m->name);
 		m->pid = m->pid ? m->pid : found;

@@ -22,7 +22,7 @@ struct machine {
 	int ntids;
 };
 
-struct machine machine_of(const char *text); /* what --vcpus was given, which outlives it */
+struct machine machine_of(const char *text); /* text: that of --vcpus, which outlives it */
 
 /* Looks once a second, and keeps the threads that are its CPUs in this map of the probes. */
 void machine_look(struct machine *m, int map, uint64_t now_ns);
