@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The daemon that moves interrupts. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "audit/checks.h"
 #include "audit/remedy.h"
+
+#define OWN "run/irqbalance" /* settings in its environment */
 
 /* Value of VAR=value in a shell file or an environment; the last one counts. */
 static bool variable(const char *text, const char *name, char *val, size_t len)
@@ -27,15 +30,34 @@ static bool variable(const char *text, const char *name, char *val, size_t len)
 	return given;
 }
 
+/* True when somebody has set which CPUs it leaves alone. */
+static bool is_given(const struct audit *a, struct cpus *banned)
+{
+	static const char *const files[] = {OWN, "etc/default/irqbalance",
+					    "etc/sysconfig/irqbalance"};
+	char text[LIST_MAX], why[128];
+	bool given = false;
+
+	for (int i = 0; i < 3 && !given; i++) {
+		given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPULIST", text,
+				 sizeof(text)) &&
+			text[0] && !cpus_parse(text, banned, why, sizeof(why));
+		if (!given)
+			given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPUS", text,
+					 sizeof(text)) &&
+				text[0] && cpus_parse_mask(text, banned);
+	}
+	return given;
+}
+
 /* irqbalance avoids isolated and nohz_full CPUs by itself, but a given ban replaces that
  * (irqbalance.c: setup_banned_cpus). It does not know CPUs that a cpuset isolates. */
 void check_irqbalance(struct audit *a)
 {
-	static const char *const files[] = {"run/irqbalance", "etc/default/irqbalance",
-					    "etc/sysconfig/irqbalance"};
-	char text[LIST_MAX], why[128], list[LIST_MAX];
+	char list[LIST_MAX];
 	struct cpus banned, missing, all;
-	bool given = false, running = false;
+	const struct fact *own = facts_find(a->facts, OWN);
+	bool given, running = false;
 	struct task_walk w = {0};
 	struct finding *f;
 	struct task t;
@@ -48,16 +70,12 @@ void check_irqbalance(struct audit *a)
 		found_ok(a, "irqbalance does not run");
 		return;
 	}
-	cpus_clear(&banned);
-	for (int i = 0; i < 3 && !given; i++) {
-		given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPULIST", text,
-				 sizeof(text)) &&
-			text[0] && !cpus_parse(text, &banned, why, sizeof(why));
-		if (!given)
-			given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPUS", text,
-					 sizeof(text)) &&
-				text[0] && cpus_parse_mask(text, &banned);
+	if (own && own->err && own->err != -ENOENT) {
+		unknown(a, "the settings of irqbalance", OWN);
+		return;
 	}
+	cpus_clear(&banned);
+	given = is_given(a, &banned);
 	if (!given) {
 		list_of(a, "sys/devices/system/cpu/isolated", &banned);
 		list_of(a, "sys/devices/system/cpu/nohz_full", &all);

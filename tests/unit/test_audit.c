@@ -1044,6 +1044,11 @@ static void test_unknown(void **state)
 	out = check(&f, 3);
 	assert_false(find(&out, "kconfig")->known);
 	findings_free(&out);
+	put(&f, TASKS, GOOD_TASKS "9 9 S 400000 0 0 0 0-2 irqbalance\n");
+	assert_int_equal(facts_add(&f, "run/irqbalance", -ETIMEDOUT, NULL, 0), 0);
+	out = check(&f, 3);
+	assert_false(find(&out, "irqbalance")->known);
+	findings_free(&out);
 	facts_free(&f);
 	out = check(&f, 3);
 	assert_int_equal(findings_count(&out, FINDING_WARN), 0);
