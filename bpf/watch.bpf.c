@@ -151,6 +151,7 @@ static __always_inline struct party party_to_add(struct party p)
 /* include/linux/sched.h: __TASK_STOPPED, __TASK_TRACED; TASK_DEAD */
 #define TASK_STOPS 0xc
 #define TASK_DEAD  0x80
+#define TASK_DEAD  0x80
 
 /* since: see watch_say(). */
 static __always_inline void goes(struct cpu_state *c, struct party p, bool preempt, __u64 since,
@@ -168,6 +169,8 @@ static __always_inline void goes(struct cpu_state *c, struct party p, bool preem
 	watch_say(c, WATCH_OUT | (sleeps & TASK_STOPS ? WATCH_STOPPED : 0), p,
 		  OWNER_PROCESS(p.owner), since, now);
 	c->own.here = 0;
+	if (sleeps & TASK_DEAD)
+		forget_due(p.tid);
 	/* A thread that waits here from now on counts on. */
 	if (sleeps ||
 	    !put_wait(c, p.task, p.tid, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now))
@@ -295,8 +298,10 @@ int BPF_PROG(watch_wakeup, struct task_struct *task)
 SEC("?tp_btf/sched_wakeup_new")
 int BPF_PROG(watch_wakeup_new, struct task_struct *task)
 {
-	if (gate && is_watched(task))
-		begin_wait(task, task->wake_cpu, WATCH_IN_WOKEN, bpf_ktime_get_ns());
+	if (!gate || !is_watched(task))
+		return 0;
+	forget_due(task->pid);
+	begin_wait(task, task->wake_cpu, WATCH_IN_WOKEN, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -104,7 +104,8 @@ struct timerqueue_node {
 };
 
 struct hrtimer_clock_base {
-	long long offset; /* offset of its clock from CLOCK_MONOTONIC */
+	unsigned int index; /* number of its clock, and whether in interrupts */
+	long long offset;   /* offset of its clock from CLOCK_MONOTONIC */
 };
 
 struct hrtimer {

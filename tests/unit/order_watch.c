@@ -21,15 +21,16 @@ volatile __u32 watch_groups_epoch, watch_groups_fence;
 volatile __u64 watch_group[CHOICE_GROUPS];
 
 static inline void *look_up(const void *map, __u32 key);
-static inline long update(const void *key, const void *value);
+static inline long update(const void *map, const void *key, const void *value);
+static inline long forget(const void *map);
 
 #define bpf_ktime_get_ns()                     order_clock
 #define bpf_get_smp_processor_id()             0U
 #define bpf_get_current_pid_tgid()             1ULL
 #define bpf_get_current_task_btf()             NULL
 #define bpf_map_lookup_elem(map, key)          look_up(map, *(const __u32 *)(key))
-#define bpf_map_update_elem(map, key, to, how) update(key, to)
-#define bpf_map_delete_elem(map, key)          ((void)(key), 0)
+#define bpf_map_update_elem(map, key, to, how) update(map, key, to)
+#define bpf_map_delete_elem(map, key)          ((void)(key), forget(map))
 #define __builtin_preserve_access_index(x)     (x)
 #define __builtin_preserve_field_info(...)     1
 #define __builtin_preserve_enum_value(...)     0
@@ -67,11 +68,19 @@ struct wait_set order_waits;
 
 #include "order_variables.h"
 
-const volatile int summing = SUMS_ALONE;
 const volatile __s32 watch_tid[WATCH_IDS] = {ORDER_WATCHED};
+
+/* The map of due times holds that of one thread. */
+static __u64 due_ns;
+static bool due_known;
+static struct timer_state timer_state;
 
 static inline void *look_up(const void *map, __u32 key)
 {
+	if (map == &watch_timer_due)
+		return &timer_state;
+	if (map == &watch_dues)
+		return due_known ? &due_ns : NULL;
 	if (map == &cpu_sums)
 		return &order_sums[key];
 	if (map == &watch_waits)
@@ -79,10 +88,22 @@ static inline void *look_up(const void *map, __u32 key)
 	return map == &cpu_states ? &order_state : NULL;
 }
 
-static inline long update(const void *key, const void *value)
+static inline long update(const void *map, const void *key, const void *value)
 {
 	(void)key;
-	order_found = *(const __u32 *)value;
+	if (map == &watch_dues) {
+		due_ns = *(const __u64 *)value;
+		due_known = true;
+	} else {
+		order_found = *(const __u32 *)value;
+	}
+	return 0;
+}
+
+static inline long forget(const void *map)
+{
+	if (map == &watch_dues)
+		due_known = false;
 	return 0;
 }
 
@@ -122,23 +143,66 @@ void order_goes_elsewhere(__u64 now)
 	deactivate(&order_state, now);
 }
 
-static void switch_threads(int prev, int next, bool preempt)
+static struct cfs_rq queue;
+
+static void switch_threads(int prev, int next, bool preempt, unsigned int state)
 {
-	struct task_struct from = {.pid = prev, .tgid = prev, .__state = !preempt},
+	struct task_struct from = {.pid = prev, .tgid = prev, .__state = state},
 			   to = {.pid = next, .tgid = next};
 	unsigned long long ctx[3] = {preempt, (unsigned long long)&from, (unsigned long long)&to};
 
+	from.se.cfs_rq = to.se.cfs_rq = &queue;
 	watch_switch(ctx);
 }
 
 void order_switch(int prev, int next)
 {
-	switch_threads(prev, next, true);
+	switch_threads(prev, next, true, 0);
 }
 
 void order_sleeps(int prev, int next)
 {
-	switch_threads(prev, next, false);
+	switch_threads(prev, next, false, 1);
+}
+
+void order_dies(int prev, int next)
+{
+	switch_threads(prev, next, false, 0x80);
+}
+
+static void wakes(void)
+{
+	struct task_struct task = {
+		.pid = ORDER_WATCHED, .tgid = ORDER_WATCHED, .se.cfs_rq = &queue};
+	unsigned long long ctx[1] = {(unsigned long long)&task};
+
+	watch_waking(ctx);
+	watch_wakeup(ctx);
+}
+
+void order_timer_wakes(unsigned int clock, __s64 expires_ns, __s64 offset_ns)
+{
+	struct hrtimer_clock_base base = {.index = clock, .offset = offset_ns};
+	struct hrtimer timer = {.node.expires = expires_ns, .base = &base};
+	unsigned long long ctx[1] = {(unsigned long long)&timer};
+
+	watch_timer(ctx);
+	wakes();
+	watch_timer_end(ctx);
+}
+
+void order_begins_to_live(void)
+{
+	struct task_struct task = {
+		.pid = ORDER_WATCHED, .tgid = ORDER_WATCHED, .se.cfs_rq = &queue};
+	unsigned long long ctx[1] = {(unsigned long long)&task};
+
+	watch_wakeup_new(ctx);
+}
+
+const __u64 *order_due(void)
+{
+	return due_known ? &due_ns : NULL;
 }
 
 void order_softirq(unsigned int vec, bool begins)

@@ -27,7 +27,14 @@ void order_waits_here(__u64 now);
 void order_goes_elsewhere(__u64 now);
 void order_switch(int prev, int next); /* on the target; nobody watches these threads */
 void order_sleeps(int prev, int next); /* the same, of one that sleeps from now on */
+void order_dies(int prev, int next);   /* the same, of one that ends */
 #define ORDER_WATCHED 7777             /* one that somebody watches */
+
+/* The one that is watched is woken: by the timer of a clock (HRTIMER_BASE_MONOTONIC: 0, ...) that
+ * is so much ahead of CLOCK_MONOTONIC; or for the first time. */
+void order_timer_wakes(unsigned int clock, __s64 expires_ns, __s64 offset_ns);
+void order_begins_to_live(void);
+const __u64 *order_due(void); /* when its timer was due; NULL: not known */
 
 void order_softirq(unsigned int vec, bool begins); /* on the target, where somebody is watched */
 

@@ -18,6 +18,9 @@
 #include "order_watch.h"
 #include "wait.bpf.h"
 
+/* Constant for the programs. */
+volatile int summing = SUMS_ALONE;
+
 #define OLD   0x1111111111111111ULL /* no byte of one of these is the other's */
 #define NEW   0x2222222222222222ULL
 #define FIRST 0x1000 /* threads whose places are those of the one set */
@@ -390,12 +393,103 @@ static void test_comes_unseen(void **unused)
 	}
 }
 
+/* ---- since when a thread waits ---- */
+
+static void reset_records(void)
+{
+	memset(&order_state, 0, sizeof(order_state));
+	memset(&order_waits, 0, sizeof(order_waits));
+	order_state.own.seen = 1;
+	summing = SUMS_BESIDE;
+}
+
+static void clock_is(uint64_t now)
+{
+	order_clock = now;
+}
+
+/* The watched thread comes 100 ns after it was woken, and goes to sleep again. The record of its
+ * coming is of this kind, and begins then. */
+static void comes_since(int mark, uint64_t start_ns)
+{
+	const struct record *came = NULL;
+	uint32_t before = order_state.own.place[LEVEL_THREAD];
+
+	clock_is(order_clock + 100);
+	order_switch(NOBODY, ORDER_WATCHED);
+	for (uint32_t i = before; i < order_state.own.place[LEVEL_THREAD];) {
+		const struct record *r = (void *)&order_state.ring[i];
+
+		if (r->kind == RECORD_WATCH && r->end_ns == order_clock)
+			came = r;
+		i += r->level & RECORD_WIDE ? 2 : 1;
+	}
+	assert_non_null(came);
+	assert_int_equal(came->mark, mark);
+	assert_int_equal(came->start_ns, start_ns);
+	clock_is(order_clock + 100);
+	order_sleeps(ORDER_WATCHED, NOBODY);
+}
+
+/* A clock is set, or the machine sleeps: timers that are late by that alone were not due before,
+ * which is not known until another one follows. */
+static void test_clock_is_set(void **unused)
+{
+	enum { AHEAD = 1000000 };
+
+	(void)unused;
+	reset_records();
+	clock_is(5000);
+	order_timer_wakes(1, 4900 + AHEAD, AHEAD);
+	comes_since(WATCH_IN_WOKEN, 5000); /* set just now, for all that is known */
+	clock_is(6000);
+	order_timer_wakes(1, 5900 + AHEAD, AHEAD);
+	comes_since(WATCH_IN_DUE, 5900);
+	clock_is(7000);
+	order_timer_wakes(1, 7500 + AHEAD, AHEAD + 1000);
+	comes_since(WATCH_IN_WOKEN, 7000);
+	clock_is(8000);
+	order_timer_wakes(0, 7900, 0); /* CLOCK_MONOTONIC */
+	comes_since(WATCH_IN_DUE, 7900);
+	clock_is(9000);
+	order_timer_wakes(1, 8900 + AHEAD + 1000, AHEAD + 1000);
+	comes_since(WATCH_IN_DUE, 8900);
+	clock_is(10000);
+	order_timer_wakes(1, 9900 + AHEAD, AHEAD); /* set back */
+	comes_since(WATCH_IN_WOKEN, 10000);
+	summing = SUMS_ALONE;
+}
+
+/* A thread that is new has nothing of a dead one of its number, and this leaves nothing. */
+static void test_number_used_again(void **unused)
+{
+	(void)unused;
+	reset_records();
+	clock_is(5000);
+	order_timer_wakes(0, 4900, 0);
+	comes_since(WATCH_IN_DUE, 4900);
+	assert_non_null(order_due());
+	clock_is(6000);
+	order_begins_to_live();
+	comes_since(WATCH_IN_WOKEN, 6000);
+	clock_is(7000);
+	order_timer_wakes(0, 6900, 0);
+	clock_is(7100);
+	order_switch(NOBODY, ORDER_WATCHED);
+	assert_non_null(order_due());
+	order_dies(ORDER_WATCHED, NOBODY);
+	assert_null(order_due());
+	summing = SUMS_ALONE;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_unseen),
 					   cmocka_unit_test(test_softirqs_of_two_threads),
 					   cmocka_unit_test(test_softirq_that_ends_unseen),
 					   cmocka_unit_test(test_softirq_put_aside_unseen),
+					   cmocka_unit_test(test_clock_is_set),
+					   cmocka_unit_test(test_number_used_again),
 					   cmocka_unit_test(test_a_free_place),
 					   cmocka_unit_test(test_a_place_that_gets_free),
 					   cmocka_unit_test(test_in_the_way),
