@@ -95,6 +95,14 @@ static __always_inline unsigned int state_of(struct task_struct *task)
 	return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
 }
 
+/* The CPU whose run queue a thread is in that is ready to run, or was in last. */
+static __always_inline unsigned int cpu_of(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return task->thread_info.cpu;
+	return BPF_CORE_READ((struct task_struct___before_5_16 *)task, cpu);
+}
+
 #define TS_COMPAT      2    /* arch/x86/include/asm/thread_info.h */
 #define PSR_MODE32_BIT 0x10 /* arch/arm64/include/uapi/asm/ptrace.h */
 

@@ -148,10 +148,8 @@ static __always_inline struct party party_to_add(struct party p)
 	return RECORDS_WANTED ? p : party_of(p.task);
 }
 
-/* include/linux/sched.h: __TASK_STOPPED, __TASK_TRACED; TASK_DEAD */
+/* include/linux/sched.h: __TASK_STOPPED, __TASK_TRACED */
 #define TASK_STOPS 0xc
-#define TASK_DEAD  0x80
-#define TASK_DEAD  0x80
 
 /* since: see watch_say(). */
 static __always_inline void goes(struct cpu_state *c, struct party p, bool preempt, __u64 since,
@@ -159,11 +157,8 @@ static __always_inline void goes(struct cpu_state *c, struct party p, bool preem
 {
 	__u32 sleeps = preempt ? 0 : state_of(p.task);
 
-	if (c->own.syscall.start_ns) {
-		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, c->own.syscall.kind,
-		     c->own.syscall.start_ns, now);
-		c->own.syscall.start_ns = 0;
-	}
+	if (c->own.syscall.start_ns)
+		syscall_ends(c, now);
 	c->own.fault.start_ns = 0; /* sleeps inside the fault */
 	exit_leaves(c, p.tid, sleeps, now);
 	watch_say(c, WATCH_OUT | (sleeps & TASK_STOPS ? WATCH_STOPPED : 0), p,
@@ -288,7 +283,7 @@ int BPF_PROG(watch_wakeup, struct task_struct *task)
 
 	if (!gate || !is_watched(task))
 		return 0;
-	cpu = task->wake_cpu;
+	cpu = cpu_of(task);
 	c = state_of_cpu(cpu);
 	if (c && !(c->thread.id == (__u32)task->pid && c->thread.start_ns))
 		begin_wait(task, cpu, WATCH_IN_WOKEN, bpf_ktime_get_ns());
@@ -301,7 +296,7 @@ int BPF_PROG(watch_wakeup_new, struct task_struct *task)
 	if (!gate || !is_watched(task))
 		return 0;
 	forget_due(task->pid);
-	begin_wait(task, task->wake_cpu, WATCH_IN_WOKEN, bpf_ktime_get_ns());
+	begin_wait(task, cpu_of(task), WATCH_IN_WOKEN, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -17,15 +17,19 @@ static __always_inline void end_fault(void)
 	c->own.fault.start_ns = 0;
 }
 
+static __always_inline void syscall_ends(struct cpu_state *c, __u64 now)
+{
+	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, c->own.syscall.kind,
+	     c->own.syscall.start_ns, now);
+	c->own.syscall.start_ns = 0;
+}
+
 static __always_inline void end_syscall(void)
 {
 	struct cpu_state *c = target();
 
-	if (!c || !c->own.syscall.start_ns)
-		return;
-	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, c->own.syscall.kind,
-	     c->own.syscall.start_ns, bpf_ktime_get_ns());
-	c->own.syscall.start_ns = 0;
+	if (c && c->own.syscall.start_ns)
+		syscall_ends(c, bpf_ktime_get_ns());
 }
 
 #endif

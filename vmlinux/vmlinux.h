@@ -11,6 +11,7 @@
 struct thread_info {
 	unsigned long preempt_count; /* arm64; the count is the lower half of its 64 bits */
 	unsigned int status;         /* x86 */
+	unsigned int cpu;            /* since 5.16 */
 };
 
 struct rq {
@@ -81,7 +82,7 @@ struct task_struct {
 	int pid;                 /* thread id of user space */
 	int tgid;                /* process id of user space */
 	unsigned int __state;    /* "state" before 5.14 */
-	int wake_cpu;            /* CPU of its last run */
+	int wake_cpu;            /* CPU of its last run, or near which it is to wake up */
 	unsigned int on_rq;      /* not 0: is in a run queue */
 	unsigned int on_cpu;     /* not 0: runs, or is being switched out */
 	unsigned long nvcsw;     /* times that it was switched out to sleep, */
@@ -162,6 +163,10 @@ struct pt_regs___on_arm64 {
 
 struct task_struct___before_5_14 {
 	long state;
+};
+
+struct task_struct___before_5_16 {
+	unsigned int cpu; /* thread_info.cpu */
 };
 
 struct task_struct___before_5_17 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The variables and maps that all probe files share (bpf/trace.bpf.c), as a case of order.h has
- * them: one target, all switched on. For behind the probes; summing and watch_tid are the case's
+ * them: two targets, all switched on. For behind the probes; summing and watch_tid are the case's
  * own. */
-const volatile __u16 slot_of_cpu[TARGET_CPUS] = {1};
+const volatile __u16 slot_of_cpu[TARGET_CPUS] = {1, 2};
 const volatile int irqs_are_vectors = 1, current_known = 1, exits_known, owners_in,
 		   owners_hierarchy, watching = 1, watch_users, watch_comms, watch_in_groups,
 		   watch_vcpus, states_apart;

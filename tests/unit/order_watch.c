@@ -13,7 +13,7 @@
 #include <bpf/bpf_helpers.h>
 #include "order_watch.h"
 
-struct cpu_state order_state;
+struct cpu_state order_state, order_other;
 struct sum order_sums[SUM_ROWS];
 __u64 order_clock;
 __u32 order_found;
@@ -85,7 +85,7 @@ static inline void *look_up(const void *map, __u32 key)
 		return &order_sums[key];
 	if (map == &watch_waits)
 		return &order_waits;
-	return map == &cpu_states ? &order_state : NULL;
+	return map != &cpu_states ? NULL : key ? &order_other : &order_state;
 }
 
 static inline long update(const void *map, const void *key, const void *value)
@@ -170,10 +170,13 @@ void order_dies(int prev, int next)
 	switch_threads(prev, next, false, 0x80);
 }
 
-static void wakes(void)
+void order_wakes(unsigned int cpu, int wake_cpu)
 {
-	struct task_struct task = {
-		.pid = ORDER_WATCHED, .tgid = ORDER_WATCHED, .se.cfs_rq = &queue};
+	struct task_struct task = {.pid = ORDER_WATCHED,
+				   .tgid = ORDER_WATCHED,
+				   .se.cfs_rq = &queue,
+				   .thread_info.cpu = cpu,
+				   .wake_cpu = wake_cpu};
 	unsigned long long ctx[1] = {(unsigned long long)&task};
 
 	watch_waking(ctx);
@@ -187,7 +190,7 @@ void order_timer_wakes(unsigned int clock, __s64 expires_ns, __s64 offset_ns)
 	unsigned long long ctx[1] = {(unsigned long long)&timer};
 
 	watch_timer(ctx);
-	wakes();
+	order_wakes(0, 0);
 	watch_timer_end(ctx);
 }
 

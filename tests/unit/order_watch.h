@@ -9,6 +9,7 @@
 #include "state.h"
 
 extern struct cpu_state order_state; /* state of the one target CPU */
+extern struct cpu_state order_other; /* state of one that nothing runs on here */
 extern struct sum order_sums[SUM_ROWS];
 extern __u64 order_clock; /* the kernel's clock, ns */
 
@@ -30,8 +31,10 @@ void order_sleeps(int prev, int next); /* the same, of one that sleeps from now 
 void order_dies(int prev, int next);   /* the same, of one that ends */
 #define ORDER_WATCHED 7777             /* one that somebody watches */
 
-/* The one that is watched is woken: by the timer of a clock (HRTIMER_BASE_MONOTONIC: 0, ...) that
- * is so much ahead of CLOCK_MONOTONIC; or for the first time. */
+/* The one that is watched is woken: on this CPU, while the kernel would wake it on another; by the
+ * timer of a clock (HRTIMER_BASE_MONOTONIC: 0, ...) that is so much ahead of CLOCK_MONOTONIC; or
+ * for the first time. */
+void order_wakes(unsigned int cpu, int wake_cpu);
 void order_timer_wakes(unsigned int clock, __s64 expires_ns, __s64 offset_ns);
 void order_begins_to_live(void);
 const __u64 *order_due(void); /* when its timer was due; NULL: not known */

@@ -398,6 +398,7 @@ static void test_comes_unseen(void **unused)
 static void reset_records(void)
 {
 	memset(&order_state, 0, sizeof(order_state));
+	memset(&order_other, 0, sizeof(order_other));
 	memset(&order_waits, 0, sizeof(order_waits));
 	order_state.own.seen = 1;
 	summing = SUMS_BESIDE;
@@ -482,6 +483,22 @@ static void test_number_used_again(void **unused)
 	summing = SUMS_ALONE;
 }
 
+/* NUMA: the kernel looks for a place near where the sleeper was to go, and finds the one where it
+ * was: it waits there. */
+static void test_waits_where_it_is(void **unused)
+{
+	(void)unused;
+	reset_records();
+	order_wakes(0, 1);
+	assert_int_equal(order_state.active, 1);
+	assert_int_equal(order_other.active, 0);
+	reset_records();
+	order_wakes(1, 0);
+	assert_int_equal(order_state.active, 0);
+	assert_int_equal(order_other.active, 1);
+	summing = SUMS_ALONE;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_unseen),
@@ -490,6 +507,7 @@ int main(void)
 					   cmocka_unit_test(test_softirq_put_aside_unseen),
 					   cmocka_unit_test(test_clock_is_set),
 					   cmocka_unit_test(test_number_used_again),
+					   cmocka_unit_test(test_waits_where_it_is),
 					   cmocka_unit_test(test_a_free_place),
 					   cmocka_unit_test(test_a_place_that_gets_free),
 					   cmocka_unit_test(test_in_the_way),
