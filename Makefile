@@ -303,7 +303,8 @@ $(O)/perfetto.pb-c.h: src/render/perfetto.proto | $(O)/.setup-run
 $(O)/perfetto.pb-c.c: $(O)/perfetto.pb-c.h ;
 
 # Allocations pass src/cmd/memory.c, so that none that fails is forgotten.
-WRAP	:= $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray strdup)
+WRAP	:= $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray strdup strndup \
+	asprintf vasprintf __asprintf_chk __vasprintf_chk open_memstream)
 
 $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a $(PARTS_FILE)
 	$(call say,LD,$@)
@@ -346,6 +347,7 @@ $(O)/tests/unit/test_fixes: $(O)/src/cmd/fixes.o
 $(O)/tests/unit/test_trial: $(O)/src/cmd/trial.o \
 	$(addprefix $(O)/src/collect/,guardian.o journal.o knobs.o)
 $(O)/tests/unit/test_reports: $(O)/src/collect/reports.o
+$(O)/tests/unit/test_audit_bounds: LDFLAGS += $(WRAP)
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/user_process.o
 $(O)/tests/unit/test_user_files: \

@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -105,11 +107,13 @@ void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);
 void *__real_reallocarray(void *p, size_t n, size_t size);
 char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t len);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 void *__wrap_reallocarray(void *p, size_t n, size_t size);
 char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t len);
 
 void *__wrap_malloc(size_t size)
 {
@@ -134,4 +138,125 @@ void *__wrap_reallocarray(void *p, size_t n, size_t size)
 char *__wrap_strdup(const char *text)
 {
 	return allocated(__real_strdup(text));
+}
+
+char *__wrap_strndup(const char *text, size_t len)
+{
+	return allocated(__real_strndup(text, len));
+}
+
+/* libc allocates these by itself. The names with _chk are those of _FORTIFY_SOURCE. */
+int __real_vasprintf(char **text, const char *fmt, va_list args);
+int __real___vasprintf_chk(char **text, int flag, const char *fmt, va_list args);
+int __wrap_vasprintf(char **text, const char *fmt, va_list args);
+int __wrap_asprintf(char **text, const char *fmt, ...);
+int __wrap___vasprintf_chk(char **text, int flag, const char *fmt, va_list args);
+int __wrap___asprintf_chk(char **text, int flag, const char *fmt, ...);
+FILE *__wrap_open_memstream(char **text, size_t *len);
+
+static int printed(int n)
+{
+	if (n < 0)
+		allocated(NULL);
+	return n;
+}
+
+int __wrap_vasprintf(char **text, const char *fmt, va_list args)
+{
+	return printed(__real_vasprintf(text, fmt, args));
+}
+
+int __wrap___vasprintf_chk(char **text, int flag, const char *fmt, va_list args)
+{
+	return printed(__real___vasprintf_chk(text, flag, fmt, args));
+}
+
+int __wrap_asprintf(char **text, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = __wrap_vasprintf(text, fmt, args);
+	va_end(args);
+	return n;
+}
+
+int __wrap___asprintf_chk(char **text, int flag, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = __wrap___vasprintf_chk(text, flag, fmt, args);
+	va_end(args);
+	return n;
+}
+
+/* libc's own stream says nothing when it cannot grow: what it holds ends there. */
+struct stream {
+	char **text; /* with a NUL behind it */
+	size_t *len, room;
+};
+
+static ssize_t stream_write(void *cookie, const char *bytes, size_t n)
+{
+	struct stream *s = cookie;
+
+	if (s->room - *s->len <= n) {
+		size_t room = 2 * s->room + n;
+		char *more = realloc(*s->text, room);
+
+		if (!more)
+			return 0;
+		*s->text = more;
+		s->room = room;
+	}
+	memcpy(*s->text + *s->len, bytes, n);
+	*s->len += n;
+	(*s->text)[*s->len] = 0;
+	return n;
+}
+
+/* For ftell() alone. */
+static int stream_seek(void *cookie, off64_t *at, int whence)
+{
+	struct stream *s = cookie;
+
+	if (whence != SEEK_CUR || *at)
+		return -1;
+	*at = *s->len;
+	return 0;
+}
+
+static int stream_close(void *cookie)
+{
+	struct stream *s = cookie;
+	char *less = realloc(*s->text, *s->len + 1);
+
+	if (less)
+		*s->text = less;
+	free(s);
+	return 0;
+}
+
+FILE *__wrap_open_memstream(char **text, size_t *len)
+{
+	const cookie_io_functions_t calls = {
+		.write = stream_write, .seek = stream_seek, .close = stream_close};
+	struct stream *s = malloc(sizeof(*s));
+	FILE *f = NULL;
+
+	*text = calloc(1, BUFSIZ);
+	*len = 0;
+	if (s && *text) {
+		*s = (struct stream){text, len, BUFSIZ};
+		f = allocated(fopencookie(s, "w", calls));
+	}
+	if (!f) {
+		free(s);
+		free(*text);
+		*text = NULL;
+	}
+	return f;
 }

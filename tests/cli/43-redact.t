@@ -48,11 +48,6 @@ def texts(x, wanted=("hostname", "label", "comm")):
             yield from texts(value, wanted)
 
 
-def fact(name, text, err=0):
-    return (forged.number(len(name) + 1) + name + forged.signed(err) + forged.number(len(text)) +
-            text)
-
-
 FACTS = (b"proc/cmdline", b"quiet root=Zq-in-root isolcpus=1-2,Zq-in-isolcpus nohz_full=1-2\n"), \
     (b"run/dmesg", b"workqueue: Zq-in-dmesg hogged CPU\n"), \
     (b"run/tasks/0000", b"812 812 S 400040 1 0 0 1-3 0 Zq-in-tasks\n"), \
@@ -87,7 +82,7 @@ def plant(path):
             if kind != b"FACT":
                 parts.append((kind, payload))
             if kind == b"HEAD":
-                parts.append((b"FACT", b"".join(fact(*x) for x in sorted(FACTS))))
+                parts.append((b"FACT", b"".join(forged.fact(*x) for x in sorted(FACTS))))
     planted = path.replace(".rec", ".planted")
     with open(planted, "wb") as f:
         f.write(forged.recording(parts, data[8]))

@@ -27,6 +27,11 @@ def section(data):
     return number(len(data)) + data
 
 
+def fact(name, text, err=0):
+    """One of a chunk FACT."""
+    return number(len(name) + 1) + name + signed(err) + number(len(text)) + text
+
+
 class Reader:
     def __init__(self, data):
         self.data, self.at = data, 0
