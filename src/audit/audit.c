@@ -30,14 +30,20 @@ struct finding *found(struct audit *a, enum finding_level level, const char *tit
 	va_end(args);
 	f->cause = a->check->cause;
 	f->title = strdup(text);
-	if (!f->title)
-		a->short_of_memory = true;
 	return f;
 }
 
 struct finding *found_ok(struct audit *a, const char *title)
 {
 	return found(a, FINDING_OK, "%s", title);
+}
+
+/* A finding that memory did not suffice for has no title: audit() looks at these. */
+static void lose(struct finding *f, char **field)
+{
+	*field = NULL;
+	free(f->title);
+	f->title = NULL;
 }
 
 #define TEXT_SETTER(name, field, more)                                                             \
@@ -50,7 +56,7 @@ struct finding *found_ok(struct audit *a, const char *title)
 		free(f->field);                                                                    \
 		va_start(args, fmt);                                                               \
 		if (vasprintf(&f->field, fmt, args) < 0)                                           \
-			f->field = NULL;                                                           \
+			lose(f, &f->field);                                                        \
 		va_end(args);                                                                      \
 		more;                                                                              \
 	}
@@ -61,56 +67,6 @@ TEXT_SETTER(words, fix, f->fix_kind = FIX_WORDS)
 TEXT_SETTER(boot, fix, f->fix_kind = FIX_BOOT)
 TEXT_SETTER(command, fix, f->fix_kind = FIX_COMMAND)
 TEXT_SETTER(undo, undo, )
-
-static bool sysctl_key(const char *name, char *key, size_t len)
-{
-	static const char prefix[] = "proc/sys/";
-
-	if (strncmp(name, prefix, sizeof(prefix) - 1) || strchr(name, '.') || strlen(name) >= len)
-		return false;
-	snprintf(key, len, "%s", name + sizeof(prefix) - 1);
-	for (char *c = key; *c; c++)
-		*c = *c == '/' ? '.' : *c;
-	return true;
-}
-
-void write_fix(struct audit *a, struct finding *f, const char *name, const char *text)
-{
-	const char *now = facts_text(a->facts, name);
-	char path[FACT_NAME_MAX + 8], slashed[FACT_NAME_MAX + 2], key[128], old[2 * LIST_MAX],
-		line[2 * LIST_MAX];
-
-	snprintf(slashed, sizeof(slashed), "/%s", name);
-	if (!f || !shell_quote(slashed, path, sizeof(path)))
-		return;
-	first_line(now ? now : "", line, sizeof(line));
-	/* "always [madvise] never": the undo writes the chosen word back. */
-	if (strchr(line, '[') && strchr(strchr(line, '['), ']')) {
-		char *from = strchr(line, '[') + 1;
-
-		*strchr(from, ']') = 0;
-		memmove(line, from, strlen(from) + 1);
-	}
-	if (!now || strcspn(now, "\n") >= sizeof(line) || !shell_quote(line, old, sizeof(old)))
-		old[0] = 0;
-	if (sysctl_key(name, key, sizeof(key))) {
-		command(f, "sysctl -w %s=%s", key, text);
-		if (old[0])
-			undo(f, "sysctl -w %s=%s", key, old);
-		return;
-	}
-	command(f, "echo %s > %s", text, path);
-	if (old[0])
-		undo(f, "echo %s > %s", old, path);
-}
-
-void join_fixes(struct finding *f, const struct finding *one)
-{
-	text_add(&f->fix, "%s%s", f->fix ? "; " : "", one->fix);
-	if (one->undo)
-		text_add(&f->undo, "%s%s", f->undo ? "; " : "", one->undo);
-	f->fix_kind = one->fix_kind;
-}
 
 /* ---- unknown facts ---- */
 
@@ -258,7 +214,7 @@ static void no_fix(struct finding *f, const char *why)
 
 /* Corrects fixes that need another CPU when all are to be quiet, and boot parameters that this
  * kernel does not have; and takes away causes that x86 alone has, of which there are none here. */
-static void mend_fixes(const struct audit *a)
+static void mend_fixes(struct audit *a)
 {
 	bool somebody_left = !cpus_empty(&a->housekeeping);
 
@@ -281,8 +237,9 @@ static void mend_fixes(const struct audit *a)
 			why = NOBODY_LEFT;
 		if (why)
 			no_fix(f, why);
-		else if (f->fix && f->fix_kind == FIX_BOOT)
-			f->replaced = boot_replaced(a->facts, f->fix);
+		else if (f->fix && f->fix_kind == FIX_BOOT &&
+			 boot_replaced(a->facts, f->fix, &f->replaced))
+			a->short_of_memory = true;
 		for (uint32_t k = 0; k < f->list.count; k++)
 			if (f->list.row[k].fix && strstr(f->list.row[k].fix, NOBODY)) {
 				free(f->list.row[k].fix);
@@ -310,14 +267,18 @@ static const char *book_note(const char *undo)
 }
 
 /* Adds to undo lines what they do not bring back. */
-static void add_notes(const struct audit *a)
+static void add_notes(struct audit *a)
 {
 	for (uint32_t i = 0; i < a->out->count; i++) {
 		struct finding *f = &a->out->row[i];
 		const char *note = f->undo ? book_note(f->undo) : NULL;
+		struct text undo = {.audit = a};
 
-		if (note)
-			text_add(&f->undo, "%s", note);
+		if (!note)
+			continue;
+		text_add(&undo, "%s%s", f->undo, note);
+		free(f->undo);
+		f->undo = undo.at;
 	}
 }
 
@@ -394,6 +355,8 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 	mend_fixes(a);
 	add_notes(a);
 	findings_rank(out);
+	for (uint32_t i = 0; i < out->count; i++)
+		a->short_of_memory |= !out->row[i].title;
 	int err = a->short_of_memory ? -ENOMEM : 0;
 
 	free(a);

@@ -91,9 +91,6 @@ __attribute__((format(printf, 2, 3))) void undo(struct finding *f, const char *f
  * sysctl for files below proc/sys. */
 void write_fix(struct audit *a, struct finding *f, const char *name, const char *text);
 
-/* Adds the fix and the undo of one to those of all. */
-void join_fixes(struct finding *f, const struct finding *one);
-
 /* Reports that a fact is missing: an absent one counts as fine (the kernel does not have it), any
  * other as not known. Facts that are absent because a file system is not mounted are not known,
  * too. */
@@ -170,14 +167,25 @@ bool comm_begins(const struct task *t, const char *prefix);
  * are believed. Old recordings do not say: they are believed. */
 bool runs_as_root(const struct audit *a, const struct task *t);
 
-/* Appends to a growing text; NULL is the empty text, and the result when out of memory. The caller
- * frees it. */
-__attribute__((format(printf, 2, 3))) void text_add(char **text, const char *fmt, ...);
+/* A growing text; begin with the audit alone. When out of memory, which the audit then knows, it is
+ * empty, and stays so. The caller frees `at`. */
+struct text {
+	struct audit *audit;
+	char *at; /* NULL: empty */
+	size_t len, room;
+};
+__attribute__((format(printf, 2, 3))) void text_add(struct text *t, const char *fmt, ...);
+
+/* Gives the finding this command and its undo, of which either may be empty; takes both texts. */
+void fix_take(struct finding *f, struct text *fix, struct text *back);
+
+/* Adds the fix and the undo of one to those of all, and frees them. */
+void join_fixes(struct text *fix, struct text *back, struct finding *one);
 
 /* Appends " 62", or with the one after it on a run of at least four numbers " $(seq 70 133)": words
  * of a shell. Add numbers in ascending order, and end with words_end. */
 struct number_words {
-	char *text; /* the caller frees it */
+	struct text text;
 	unsigned first, last;
 	bool some;
 };
@@ -185,9 +193,9 @@ void words_add(struct number_words *w, unsigned number);
 void words_end(struct number_words *w);
 
 /* Collects threads for one command that moves them to housekeeping CPUs and one that moves them
- * back, then adds the commands to the finding. Frees both texts. */
-void thread_fix(const struct task *t, char **list, char **back);
-void threads_move(struct audit *a, struct finding *f, char *list, char *back);
+ * back, then gives the commands to the finding. Takes both texts. */
+void thread_fix(const struct task *t, struct text *list, struct text *back);
+void threads_move(struct audit *a, struct finding *f, struct text *list, struct text *back);
 
 /* Checks that no unbound kernel thread of this kind may run on the CPUs. The finding says `what`
  * threads may, "RCU", or `fine`. */

@@ -68,7 +68,7 @@ static const char *const quota_files[] = {"cpu.max", "cpu.cfs_quota_us"};
 /* Threads of the workload that are under a quota. */
 struct throttled {
 	struct finding_items threads;
-	struct finding fixes;           /* fixes of all of them */
+	struct text fix, undo;          /* those of all of them */
 	char value[LINE_MAX_TEXT + 32]; /* value of the first one's quota */
 };
 
@@ -84,8 +84,10 @@ static void quota_add(struct audit *a, struct throttled *all, const struct fact 
 		snprintf(all->value, sizeof(all->value), "%s: %s", file, line);
 	write_fix(a, &one, x->name, strcmp(file, "cpu.max") ? "-1" : "max");
 	/* Another process may be under it, too. No such command is a part of another one. */
-	if (one.fix && !(all->fixes.fix && strstr(all->fixes.fix, one.fix)))
-		join_fixes(&all->fixes, &one);
+	if (one.fix && !(all->fix.at && strstr(all->fix.at, one.fix))) {
+		join_fixes(&all->fix, &all->undo, &one);
+		return;
+	}
 	free(one.fix);
 	free(one.undo);
 }
@@ -151,14 +153,12 @@ static void throttled_say(struct audit *a, struct throttled *all)
 			      "their tick",
 			      n, a->whose);
 
+	fix_take(f, &all->fix, &all->undo);
 	if (!f) {
 		finding_items_free(&all->threads);
 		return;
 	}
 	f->list = all->threads;
-	f->fix = all->fixes.fix;
-	f->undo = all->fixes.undo;
-	f->fix_kind = FIX_COMMAND;
 	value(f, "%s", all->value);
 	good(f, "no quota");
 }
@@ -167,7 +167,7 @@ static void throttled_say(struct audit *a, struct throttled *all)
  * own workload is under it. */
 void check_quota(struct audit *a)
 {
-	struct throttled all = {0};
+	struct throttled all = {.fix.audit = a, .undo.audit = a};
 	struct naming names = {0};
 
 	for (int i = 0; i < 2; i++) {

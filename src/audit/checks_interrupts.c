@@ -113,8 +113,8 @@ static void irq_add_fix(struct audit *a, struct finding_item *x)
 /* The command that moves all of them that can be moved, and the one that moves them back. */
 static void irqs_move(struct audit *a, struct finding *f, const struct finding_items *l)
 {
-	struct number_words numbers = {0};
-	char *back = NULL;
+	struct number_words numbers = {.text.audit = a};
+	struct text back = {.audit = a};
 
 	for (uint32_t i = 0; i < l->count; i++)
 		if (l->row[i].fix)
@@ -122,16 +122,16 @@ static void irqs_move(struct audit *a, struct finding *f, const struct finding_i
 	words_end(&numbers);
 	if (l->count == 1 && l->row[0].fix)
 		command(f, "%s", l->row[0].fix);
-	else if (numbers.text)
+	else if (numbers.text.len)
 		command(f, "for i in%s; do echo %s > /proc/irq/$i/smp_affinity_list; done",
-			numbers.text, a->keep);
+			numbers.text.at, a->keep);
 	for (uint32_t i = 0; i < l->count; i++)
 		if (l->row[i].undo)
-			text_add(&back, "%s%s", back ? "; " : "", l->row[i].undo);
-	if (back)
-		undo(f, "%s", back);
-	free(back);
-	free(numbers.text);
+			text_add(&back, "%s%s", back.len ? "; " : "", l->row[i].undo);
+	if (back.len)
+		undo(f, "%s", back.at);
+	free(back.at);
+	free(numbers.text.at);
 }
 
 static unsigned long long irqs_count(const struct finding_items *l)

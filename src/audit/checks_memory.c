@@ -36,7 +36,7 @@ static bool swap_path(const char *text, size_t len, char *path, size_t room)
 
 /* Adds the command that brings an area back: swapon -a has those of /etc/fstab alone. The kernel
  * gives negative priorities itself, in the order in which areas come. */
-static bool add_swapon(const char *line, char **back)
+static bool add_swapon(const char *line, struct text *back)
 {
 	char path[1024], quoted[4 * sizeof(path)];
 	int priority;
@@ -45,7 +45,7 @@ static bool add_swapon(const char *line, char **back)
 	    !shell_quote(path, quoted, sizeof(quoted)) ||
 	    sscanf(line, "%*s %*s %*s %*s %d", &priority) != 1)
 		return false;
-	text_add(back, "%sswapon ", *back ? "; " : "");
+	text_add(back, "%sswapon ", back->len ? "; " : "");
 	if (priority >= 0)
 		text_add(back, "-p %d ", priority);
 	text_add(back, "%s", quoted);
@@ -55,7 +55,8 @@ static bool add_swapon(const char *line, char **back)
 static void check_swap(struct audit *a)
 {
 	const char *text = text_of(a, "proc/swaps");
-	char first[128], *back = NULL;
+	struct text back = {.audit = a};
+	char first[128];
 	bool whole = true;
 	int areas = 0;
 
@@ -78,9 +79,9 @@ static void check_swap(struct audit *a)
 	value(f, "%s%s", first, areas > 1 ? " and others" : "");
 	good(f, "none, or all of the workload's memory locked");
 	command(f, "swapoff -a");
-	if (whole && back)
-		undo(f, "%s", back);
-	free(back);
+	if (whole && back.len)
+		undo(f, "%s", back.at);
+	free(back.at);
 }
 
 static void check_hugepages(struct audit *a)

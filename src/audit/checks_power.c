@@ -10,13 +10,15 @@
 #define CPU_DIR "sys/devices/system/cpu/"
 #define DEEP_US 2 /* us; the exit from a deep sleep state takes longer */
 
-/* Sets the fix to writing this text to a file of each of these CPUs (words of a shell). */
-static void on_each(struct finding *f, const char *cpus, const char *text, const char *file)
+/* Adds a command that writes this text to a file of each of these CPUs (words of a shell). */
+static void on_each(struct text *to, const char *cpus, const char *text, const char *file)
 {
+	text_add(to, "%s", to->len ? "; " : "");
 	if (strchr(cpus + 1, ' '))
-		command(f, "for i in%s; do echo %s > /" CPU_DIR "cpu$i/%s; done", cpus, text, file);
+		text_add(to, "for i in%s; do echo %s > /" CPU_DIR "cpu$i/%s; done", cpus, text,
+			 file);
 	else
-		command(f, "echo %s > /" CPU_DIR "cpu%s/%s", text, cpus + 1, file);
+		text_add(to, "echo %s > /" CPU_DIR "cpu%s/%s", text, cpus + 1, file);
 }
 
 static void check_governor(struct audit *a)
@@ -55,8 +57,9 @@ static void check_governor(struct audit *a)
 	if (f)
 		f->cpus = set;
 	good(f, "performance");
-	struct number_words cpus = {0};
-	char *back = NULL, old[128];
+	struct number_words cpus = {.text.audit = a};
+	struct text fix = {.audit = a}, back = {.audit = a};
+	char old[128];
 
 	for (int cpu = cpus_next(&set, 0); cpu >= 0; cpu = cpus_next(&set, cpu + 1)) {
 		cpu_text(a, cpu, "cpufreq/scaling_governor", governor, sizeof(governor));
@@ -64,15 +67,13 @@ static void check_governor(struct audit *a)
 			continue;
 		words_add(&cpus, cpu);
 		text_add(&back, "%secho %s > /" CPU_DIR "cpu%d/cpufreq/scaling_governor",
-			 back ? "; " : "", old, cpu);
+			 back.len ? "; " : "", old, cpu);
 	}
 	words_end(&cpus);
-	if (cpus.text && back) {
-		on_each(f, cpus.text, "performance", "cpufreq/scaling_governor");
-		undo(f, "%s", back);
-	}
-	free(cpus.text);
-	free(back);
+	if (cpus.text.len)
+		on_each(&fix, cpus.text.at, "performance", "cpufreq/scaling_governor");
+	fix_take(f, &fix, &back);
+	free(cpus.text.at);
 }
 
 static void check_frequency(struct audit *a)
@@ -136,44 +137,35 @@ static bool look_at_state(struct audit *a, int state, struct number_words *cpus,
 static void check_idle(struct audit *a)
 {
 	char deepest[64] = "", path[64];
-	struct finding all = {0};
+	struct text fix = {.audit = a}, back = {.audit = a};
 	long long most = 0;
 	bool known = false;
 
 	for (int state = 0; state < 16; state++) {
-		struct finding one = {0};
-		struct number_words cpus = {0};
+		struct number_words cpus = {.text.audit = a};
 
 		if (!look_at_state(a, state, &cpus, &most, deepest, sizeof(deepest)))
 			break;
 		known = true;
-		if (!cpus.text)
+		if (!cpus.text.len)
 			continue;
 		snprintf(path, sizeof(path), "cpuidle/state%d/disable", state);
-		on_each(&one, cpus.text, "0", path);
-		one.undo = one.fix;
-		one.fix = NULL;
-		on_each(&one, cpus.text, "1", path);
-		join_fixes(&all, &one);
-		free(one.fix);
-		free(one.undo);
-		free(cpus.text);
+		on_each(&fix, cpus.text.at, "1", path);
+		on_each(&back, cpus.text.at, "0", path);
+		free(cpus.text.at);
 	}
-	if (all.fix) {
+	if (fix.len) {
 		struct finding *f =
 			info(a, "some sleep states take long to leave: they matter when "
 				"the workload blocks");
 
 		value(f, "%s takes %lld us", deepest[0] ? deepest : "one of them", most);
 		good(f, "%d us at most", DEEP_US);
-		command(f, "%s", all.fix);
-		undo(f, "%s", all.undo);
+		fix_take(f, &fix, &back);
 	} else {
 		found_ok(a,
 			 known ? "no deep sleep state" : "the kernel chooses no sleep states here");
 	}
-	free(all.fix);
-	free(all.undo);
 }
 
 static void check_pm_qos(struct audit *a)

@@ -131,7 +131,8 @@ static void check_fair_server(struct audit *a)
 	struct naming names = {0};
 	const struct fact *x = NULL;
 	unsigned cpu, looked = 0;
-	char *fix = NULL, *back = NULL;
+	struct text fix = {.audit = a}, back = {.audit = a};
+	struct finding *f = NULL;
 	struct cpus set;
 	long long n;
 
@@ -145,8 +146,8 @@ static void check_fair_server(struct audit *a)
 			continue;
 		cpus_add(&set, cpu);
 		name_add(&names, "", 0);
-		text_add(&fix, "%secho 0 > /%s", fix ? "; " : "", x->name);
-		text_add(&back, "%secho %lld > /%s", back ? "; " : "", n, x->name);
+		text_add(&fix, "%secho 0 > /%s", fix.len ? "; " : "", x->name);
+		text_add(&back, "%secho %lld > /%s", back.len ? "; " : "", n, x->name);
 	}
 	if (!looked && !text_of(a, features_file(a))) {
 		not_shown(a, "the fair server");
@@ -155,23 +156,18 @@ static void check_fair_server(struct audit *a)
 	} else if (!names.count) {
 		found_ok(a, "the fair server is off");
 	} else {
-		struct finding *f = found(a, a->realtime ? FINDING_WARN : FINDING_INFO,
-					  a->realtime ? "the fair server takes 50 ms a second from "
-							"a FIFO thread for any normal one on %s"
-						      : "the fair server is on: it matters when a "
-							"FIFO thread spins on %s",
-					  a->whose);
+		f = found(a, a->realtime ? FINDING_WARN : FINDING_INFO,
+			  a->realtime ? "the fair server takes 50 ms a second from "
+					"a FIFO thread for any normal one on %s"
+				      : "the fair server is on: it matters when a "
+					"FIFO thread spins on %s",
+			  a->whose);
 
 		if (f)
 			f->cpus = set;
 		good(f, "runtime 0");
-		if (fix && back) {
-			command(f, "%s", fix);
-			undo(f, "%s", back);
-		}
 	}
-	free(fix);
-	free(back);
+	fix_take(f, &fix, &back);
 }
 
 /* When on, timers that a nohz_full CPU arms go to a housekeeping CPU (kernel/time/hrtimer.c:

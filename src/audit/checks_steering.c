@@ -11,8 +11,9 @@ static void check_rps(struct audit *a)
 {
 	struct naming names = {0};
 	const struct fact *x = NULL;
+	struct finding *f = NULL;
 	unsigned looked = 0;
-	char *fix = NULL, *back = NULL;
+	struct text fix = {.audit = a}, back = {.audit = a};
 	struct cpus set;
 
 	while ((x = facts_next(a->facts, "sys/class/net/*/queues/*/rps_cpus", x))) {
@@ -28,24 +29,18 @@ static void check_rps(struct audit *a)
 		snprintf(slashed, sizeof(slashed), "/%s", x->name);
 		if (!shell_quote(slashed, path, sizeof(path)))
 			continue;
-		text_add(&fix, "%secho %s > %s", fix ? "; " : "", mask, path);
-		text_add(&back, "%secho %.*s > %s", back ? "; " : "", (int)strcspn(x->text, "\n"),
-			 x->text, path);
+		text_add(&fix, "%secho %s > %s", fix.len ? "; " : "", mask, path);
+		text_add(&back, "%secho %.*s > %s", back.len ? "; " : "",
+			 (int)strcspn(x->text, "\n"), x->text, path);
 	}
 	if (names.count) {
-		struct finding *f = warn(a, "RPS steers received packets to %s: %s", a->whose,
-					 name_list(&names));
+		f = warn(a, "RPS steers received packets to %s: %s", a->whose, name_list(&names));
 
 		good(f, "no queue's mask holds it");
-		if (fix && back) {
-			command(f, "%s", fix);
-			undo(f, "%s", back);
-		}
 	} else if (looked) {
 		found_ok(a, "no network queue is steered to these CPUs");
 	}
-	free(fix);
-	free(back);
+	fix_take(f, &fix, &back);
 }
 
 static void check_rps_default(struct audit *a)

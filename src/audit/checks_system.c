@@ -241,9 +241,9 @@ static void say_isolated(struct audit *a, const struct cpus *set)
  * of the cpusets of cgroup v1. */
 #define NOT_BACK " # not affinities that had no other CPU, nor cpusets of cgroup v1"
 
-static void take_offline(struct finding *f, const struct cpus *set)
+static void take_offline(struct audit *a, struct finding *f, const struct cpus *set)
 {
-	struct number_words n = {0};
+	struct number_words n = {.text.audit = a};
 	int first = cpus_next(set, 0);
 
 	if (cpus_count(set) == 1) {
@@ -254,9 +254,12 @@ static void take_offline(struct finding *f, const struct cpus *set)
 	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
 		words_add(&n, cpu);
 	words_end(&n);
-	command(f, "for i in%s; do echo 0 > /" CPU_DIR "cpu$i/online; done", n.text);
-	undo(f, "for i in%s; do echo 1 > /" CPU_DIR "cpu$i/online; done" NOT_BACK, n.text);
-	free(n.text);
+	if (n.text.len) {
+		command(f, "for i in%s; do echo 0 > /" CPU_DIR "cpu$i/online; done", n.text.at);
+		undo(f, "for i in%s; do echo 1 > /" CPU_DIR "cpu$i/online; done" NOT_BACK,
+		     n.text.at);
+	}
+	free(n.text.at);
 }
 
 /* nosmt leaves the first thread of each core: it would take away a target that is another. The
@@ -308,7 +311,7 @@ void check_smt(struct audit *a)
 	} else if (first && cpus_count(&shared) > 1 && cpus_empty(&others)) {
 		boot(f, "nosmt");
 	} else {
-		take_offline(f, &shared);
+		take_offline(a, f, &shared);
 	}
 }
 

@@ -105,7 +105,7 @@ static void check_realtime(struct audit *a)
 {
 	struct task_walk w = {0};
 	struct naming names = {0};
-	char *list = NULL, *back = NULL;
+	struct text list = {.audit = a}, back = {.audit = a};
 	bool users = false;
 	struct task t;
 
@@ -134,7 +134,7 @@ static void check_realtime(struct audit *a)
 
 	if (f && users)
 		f->cause = "K34";
-	threads_move(a, f, list, back);
+	threads_move(a, f, &list, &back);
 }
 
 static void check_systemd(struct audit *a)

@@ -52,11 +52,13 @@ static bool effective(const struct audit *a, const char *name, struct cpus *set)
 static void check_workqueues(struct audit *a)
 {
 	struct finding_items names = {0};
-	struct finding joined = {0}, *f;
+	struct text joined = {.audit = a}, back = {.audit = a};
+	struct finding *f;
 	const struct fact *x = NULL;
 	char one[128], list[LIST_MAX];
-	struct cpus set;
+	struct cpus set, all;
 
+	cpus_clear(&all);
 	while ((x = facts_next(a->facts, WQ_DIR "*/cpumask", x))) {
 		const char *name = x->name + strlen(WQ_DIR);
 		struct finding fix = {0};
@@ -70,12 +72,9 @@ static void check_workqueues(struct audit *a)
 			item->cpus = set;
 		else
 			a->short_of_memory = true;
-		cpus_or(&joined.cpus, &set);
+		cpus_or(&all, &set);
 		write_fix(a, &fix, x->name, a->keep_mask);
-		if (fix.fix)
-			join_fixes(&joined, &fix);
-		free(fix.fix);
-		free(fix.undo);
+		join_fixes(&joined, &back, &fix);
 	}
 	if (!names.count) {
 		found_ok(a, "no workqueue with a mask of its own may run on these CPUs");
@@ -86,20 +85,18 @@ static void check_workqueues(struct audit *a)
 			 a->whose);
 	else
 		f = warn(a, "work items of %u workqueues may run on %s", names.count, a->whose);
+	fix_take(f, &joined, &back);
 	if (!f) {
 		finding_items_free(&names);
 		return;
 	}
-	f->cpus = joined.cpus;
+	f->cpus = all;
 	cpus_and(&f->cpus, &a->targets);
 	for (uint32_t i = 0; i < names.count; i++)
 		cpus_and(&names.row[i].cpus, &a->targets);
 	f->list = names;
-	f->fix = joined.fix;
-	f->undo = joined.undo;
-	f->fix_kind = FIX_COMMAND;
 	if (names.count == 1)
-		value(f, "cpu %s", cpus_format(&joined.cpus, list, sizeof(list)));
+		value(f, "cpu %s", cpus_format(&all, list, sizeof(list)));
 	good(f, "cpu %s", a->keep);
 }
 

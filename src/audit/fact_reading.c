@@ -2,7 +2,6 @@
 /* Reads facts for the checks: numbers, CPU lists and masks, kernel parameters, threads. */
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,6 @@
 #include "audit/checks.h"
 #include "model/isolation.h"
 #include "model/place.h"
-
-#define NAMES_SHOWN 6
 
 const char *text_of(const struct audit *a, const char *name)
 {
@@ -281,24 +278,24 @@ bool runs_as_root(const struct audit *a, const struct task *t)
 	return !root || has_word(root, number);
 }
 
-void thread_fix(const struct task *t, char **list, char **back)
+void thread_fix(const struct task *t, struct text *list, struct text *back)
 {
 	char allowed[LIST_MAX];
 
 	text_add(list, " %u", t->tid);
-	text_add(back, "%staskset -pc %s %u", *back ? "; " : "",
+	text_add(back, "%staskset -pc %s %u", back->len ? "; " : "",
 		 cpus_format(&t->allowed, allowed, sizeof(allowed)), t->tid);
 }
 
-void threads_move(struct audit *a, struct finding *f, char *list, char *back)
+void threads_move(struct audit *a, struct finding *f, struct text *list, struct text *back)
 {
+	struct text move = {.audit = a};
+
 	good(f, "bound to cpu %s", a->keep);
-	if (list && back) {
-		command(f, "for t in%s; do taskset -pc %s $t; done", list, a->keep);
-		undo(f, "%s", back);
-	}
-	free(list);
-	free(back);
+	if (list->len)
+		text_add(&move, "for t in%s; do taskset -pc %s $t; done", list->at, a->keep);
+	fix_take(f, &move, back);
+	free(list->at);
 }
 
 void check_kernel_threads(struct audit *a, bool (*is_meant)(const struct task *t), const char *what,
@@ -306,7 +303,7 @@ void check_kernel_threads(struct audit *a, bool (*is_meant)(const struct task *t
 {
 	struct task_walk w = {0};
 	struct naming names = {0};
-	char *list = NULL, *back = NULL;
+	struct text list = {.audit = a}, back = {.audit = a};
 	struct finding *f;
 	struct task t;
 
@@ -327,68 +324,5 @@ void check_kernel_threads(struct audit *a, bool (*is_meant)(const struct task *t
 		 names.count == 1 ? "" : "s", a->whose, name_list(&names));
 	if (f)
 		f->cpus = a->targets;
-	threads_move(a, f, list, back);
-}
-
-void name_add(struct naming *n, const char *name, size_t len)
-{
-	size_t have = strlen(n->text);
-	char word[128];
-
-	n->count++;
-	snprintf(word, sizeof(word), "%s%.*s", have ? ", " : "", (int)len, name);
-	for (const char *at = n->text; have && (at = strstr(at, word + 2)); at++)
-		if ((at == n->text || at[-1] == ' ') &&
-		    (!at[strlen(word + 2)] || at[strlen(word + 2)] == ','))
-			return;
-	if (n->shown++ < NAMES_SHOWN)
-		snprintf(n->text + have, sizeof(n->text) - have, "%s", word);
-}
-
-const char *name_list(struct naming *n)
-{
-	size_t have = strlen(n->text);
-
-	if (n->shown > NAMES_SHOWN)
-		snprintf(n->text + have, sizeof(n->text) - have, " and others");
-	return n->text;
-}
-
-void text_add(char **text, const char *fmt, ...)
-{
-	char *more, *both;
-	va_list args;
-
-	va_start(args, fmt);
-	if (vasprintf(&more, fmt, args) < 0)
-		more = NULL;
-	va_end(args);
-	if (!more || asprintf(&both, "%s%s", *text ? *text : "", more) < 0)
-		both = NULL;
-	free(more);
-	free(*text);
-	*text = both;
-}
-
-#define SEQUENCE_MIN 4 /* consecutive numbers that become one word */
-
-void words_end(struct number_words *w)
-{
-	if (w->some && w->last - w->first + 1 >= SEQUENCE_MIN)
-		text_add(&w->text, " $(seq %u %u)", w->first, w->last);
-	else
-		for (unsigned i = w->first; w->some && i <= w->last; i++)
-			text_add(&w->text, " %u", i);
-	w->some = false;
-}
-
-void words_add(struct number_words *w, unsigned number)
-{
-	if (w->some && number == w->last + 1) {
-		w->last = number;
-		return;
-	}
-	words_end(w);
-	w->first = w->last = number;
-	w->some = true;
+	threads_move(a, f, &list, &back);
 }

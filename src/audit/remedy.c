@@ -180,7 +180,7 @@ static bool leaves_other(const struct conditions *here, const struct cpus *targe
 }
 
 /* Adds isolcpus= with the flags that it should have, and others that it has. */
-static void add_isolcpus(const struct audit *a, const char *list, char **to)
+static void add_isolcpus(const struct audit *a, const char *list, struct text *to)
 {
 	char given[LIST_MAX], *at = flags_of_isolcpus(a, given);
 
@@ -191,11 +191,12 @@ static void add_isolcpus(const struct audit *a, const char *list, char **to)
 	text_add(to, "%s", list);
 }
 
-void isolate(const struct audit *a, struct finding *f, bool isolcpus, bool nohz_full)
+void isolate(struct audit *a, struct finding *f, bool isolcpus, bool nohz_full)
 {
 	const struct conditions here = conditions_of(a->facts, NULL, -1);
 	const struct cpus all = all_of(&here, &a->targets), still = nohz_of(&here, &all);
-	char list[LIST_MAX], *fix = NULL;
+	struct text fix = {.audit = a};
+	char list[LIST_MAX];
 
 	isolcpus |= !here.no_isolcpus && leaves_other(&here, &a->targets, true);
 	nohz_full |= !here.no_nohz_full && leaves_other(&here, &a->targets, false);
@@ -206,9 +207,9 @@ void isolate(const struct audit *a, struct finding *f, bool isolcpus, bool nohz_
 			 cpus_format(&still, list, sizeof(list)));
 	if (isolates_all(&here, &a->targets) && !cpus_empty(&a->housekeeping))
 		words(f, NONE_UNLISTED);
-	else if (fix)
-		boot(f, "%s", fix);
-	free(fix);
+	else if (fix.len)
+		boot(f, "%s", fix.at);
+	free(fix.at);
 }
 
 const char *boot_refused(const char *parameters, const struct conditions *here, bool somebody_left)

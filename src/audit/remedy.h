@@ -53,7 +53,7 @@ struct cpus to_isolate(const struct facts *facts, const struct cpus *targets);
 /* Sets the fix to these parameters with such a list, and the other of them, too, where its list on
  * the command line is another one. nohz_full= leaves out the boot CPU, unless it is the only one.
  */
-void isolate(const struct audit *a, struct finding *f, bool isolcpus, bool nohz_full);
+void isolate(struct audit *a, struct finding *f, bool isolcpus, bool nohz_full);
 
 #define NONE_UNLISTED                                                                              \
 	"with those that are isolated already no CPU would be left to housekeeping: isolate fewer"

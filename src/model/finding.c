@@ -250,11 +250,12 @@ char *findings_boot_wanted(const struct findings *f)
 	return line;
 }
 
-char *boot_replaced(const struct facts *facts, const char *parameters)
+int boot_replaced(const struct facts *facts, const char *parameters, char **words)
 {
 	const char *at = facts_text(facts, "proc/cmdline");
-	char *words = NULL, *more;
+	char *more;
 
+	*words = NULL;
 	while (at && *(at += strspn(at, " \n"))) {
 		size_t len = strcspn(at, " \n"), key = strcspn(at, "= \n");
 		const char *by = parameter_in(parameters, at, key);
@@ -262,15 +263,17 @@ char *boot_replaced(const struct facts *facts, const char *parameters)
 		if (len == 2 && !strncmp(at, "--", 2)) /* the rest is for init */
 			break;
 		if (by && (strcspn(by, " ") != len || strncmp(by, at, len))) {
-			if (asprintf(&more, "%s%s%.*s", words ? words : "", words ? " " : "",
-				     (int)len, at) < 0)
-				more = NULL;
-			free(words);
-			words = more;
+			int n = asprintf(&more, "%s%s%.*s", *words ? *words : "", *words ? " " : "",
+					 (int)len, at);
+
+			free(*words);
+			*words = n < 0 ? NULL : more;
+			if (n < 0)
+				return -ENOMEM;
 		}
 		at += len;
 	}
-	return words;
+	return 0;
 }
 
 bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s)

@@ -118,9 +118,9 @@ char *findings_boot(const struct findings *f, enum finding_level least);
 char *findings_boot_wanted(const struct findings *f);
 
 /* The words of the kernel's command line that these parameters take the place of, since they have
- * the same names: "isolcpus=2 nohz_full=2"; those that are the same stay. The caller frees it;
- * NULL: none, or out of memory. */
-char *boot_replaced(const struct facts *facts, const char *parameters);
+ * the same names: "isolcpus=2 nohz_full=2"; those that are the same stay. The caller frees *words;
+ * NULL: none. 0 or -ENOMEM. */
+int boot_replaced(const struct facts *facts, const char *parameters, char **words);
 
 /* True when this finding is a reason for the time of this source on this CPU. */
 bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s);

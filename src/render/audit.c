@@ -92,7 +92,8 @@ static const char *together(const struct view *v, bool needed, char buf[FINDING_
 					    : findings_boot_wanted(&v->findings)};
 	const char *text;
 
-	all.replaced = all.fix ? boot_replaced(&v->facts, all.fix) : NULL;
+	if (all.fix)
+		boot_replaced(&v->facts, all.fix, &all.replaced);
 	text = finding_fix(&all, buf, FINDING_FIX);
 	if (text && text != buf)
 		snprintf(buf, FINDING_FIX, "%s", text);

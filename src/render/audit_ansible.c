@@ -138,8 +138,9 @@ static void write_boot_line(const char *word, size_t len, FILE *out)
  * back. Old ones and new ones have the same names, so these are two commands. */
 static void write_boot_undo(const struct view *v, const char *boot, FILE *out)
 {
-	char *old = boot_replaced(&v->facts, boot), safe[4096];
+	char *old, safe[4096];
 
+	boot_replaced(&v->facts, boot, &old);
 	fprintf(out, "# undo: grubby --update-kernel=ALL --remove-args='%s'", boot);
 	if (old && strchr(old, '\''))
 		fputs("; then add what these have replaced", out);

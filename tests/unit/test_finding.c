@@ -81,7 +81,7 @@ static void replaced(const char *line, const char *parameters, const char *expec
 	char *words;
 
 	assert_int_equal(facts_add(&f, "proc/cmdline", 0, line, strlen(line)), 0);
-	words = boot_replaced(&f, parameters);
+	assert_int_equal(boot_replaced(&f, parameters, &words), 0);
 	if (!expected)
 		assert_null(words);
 	else

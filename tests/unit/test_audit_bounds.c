@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The audit of what a recording may say at most, and with less memory than it asks for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#undef fail
+#include "audit/checks.h"
+
+#define CPU     "sys/devices/system/cpu/"
+#define WQ      "sys/devices/virtual/workqueue/"
+#define KTHREAD "200040"
+
+static void put(struct facts *f, const char *name, const char *text)
+{
+	assert_int_equal(facts_add(f, name, 0, text, strlen(text)), 0);
+}
+
+/* Adds n threads of one process, which may run on all CPUs, from number 10 on. */
+static void put_threads(struct facts *f, unsigned n, unsigned tgid, const char *what)
+{
+	char *text = malloc(FACT_MAX), name[32];
+
+	for (unsigned fact = 0, tid = 10; tid < n + 10; fact++) {
+		size_t len = 0;
+
+		while (tid < n + 10 && len < FACT_MAX - 100)
+			len += snprintf(text + len, FACT_MAX - len, "%u %u S %s a\n", tid++, tgid,
+					what);
+		snprintf(name, sizeof(name), "run/tasks/%04u", fact);
+		assert_int_equal(facts_add(f, name, 0, text, len), 0);
+	}
+	free(text);
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static int audit_cpu_3(const struct facts *f, struct findings *out)
+{
+	struct audit_options o = {0};
+
+	cpus_add(&o.targets, 3);
+	return audit(f, &o, out);
+}
+
+/* Time of a look at all threads. */
+static double look(const struct facts *f, unsigned threads)
+{
+	const struct audit a = {.facts = f};
+	struct task_walk w = {0};
+	double begin = seconds();
+	unsigned n = 0;
+
+	for (struct task t; next_task(&a, &w, &t);)
+		n++;
+	assert_int_equal(n, threads);
+	return seconds() - begin;
+}
+
+/* A command for 100,000 threads takes as long as some looks at them (30): were the text copied for
+ * each thread, it would be a thousand. */
+static void test_many_threads(void **state)
+{
+	const struct finding *x;
+	struct facts f = {0};
+	struct findings out = {0};
+	double begin, one;
+
+	(void)state;
+	put(&f, CPU "online", "0-3\n");
+	put_threads(&f, 100000, 1, KTHREAD " 0 1 0 0-3");
+	one = look(&f, 100000);
+	begin = seconds();
+	audit_cpu_3(&f, &out);
+	assert_true(seconds() - begin < 300 * one);
+	for (x = out.row; strcmp(x->id, "kthreads"); x++)
+		;
+	assert_int_equal(strncmp(x->fix, "for t in 10 11 12 ", 18), 0);
+	assert_non_null(strstr(x->fix, " 100009; do taskset -pc 0-2 $t; done"));
+	assert_non_null(strstr(x->undo, "taskset -pc 0-3 10; taskset -pc 0-3 11; "));
+	findings_free(&out);
+	facts_free(&f);
+}
+
+/* ---- memory ---- */
+
+static int left; /* allocations until one fails; 0: none does */
+
+static bool fails(void)
+{
+	return left && !--left;
+}
+
+#define REFUSING(name, parameters, arguments)                                                      \
+	void *__real_##name parameters;                                                            \
+	void *__wrap_##name parameters;                                                            \
+	void *__wrap_##name parameters                                                             \
+	{                                                                                          \
+		return fails() ? NULL : __real_##name arguments;                                   \
+	}
+
+REFUSING(malloc, (size_t size), (size))
+REFUSING(calloc, (size_t n, size_t size), (n, size))
+REFUSING(realloc, (void *p, size_t size), (p, size))
+REFUSING(reallocarray, (void *p, size_t n, size_t size), (p, n, size))
+REFUSING(strdup, (const char *text), (text))
+REFUSING(strndup, (const char *text, size_t len), (text, len))
+REFUSING(open_memstream, (char **text, size_t *len), (text, len))
+
+int __real_vasprintf(char **text, const char *fmt, va_list args);
+int __wrap_vasprintf(char **text, const char *fmt, va_list args);
+int __wrap___vasprintf_chk(char **text, int flag, const char *fmt, va_list args);
+int __wrap_asprintf(char **text, const char *fmt, ...);
+int __wrap___asprintf_chk(char **text, int flag, const char *fmt, ...);
+
+int __wrap_vasprintf(char **text, const char *fmt, va_list args)
+{
+	return fails() ? -1 : __real_vasprintf(text, fmt, args);
+}
+
+int __wrap___vasprintf_chk(char **text, int flag, const char *fmt, va_list args)
+{
+	(void)flag;
+	return __wrap_vasprintf(text, fmt, args);
+}
+
+#define PASS_ON                                                                                    \
+	va_list args;                                                                              \
+	int n;                                                                                     \
+                                                                                                   \
+	va_start(args, fmt);                                                                       \
+	n = __wrap_vasprintf(text, fmt, args);                                                     \
+	va_end(args);                                                                              \
+	return n
+
+int __wrap_asprintf(char **text, const char *fmt, ...)
+{
+	PASS_ON;
+}
+
+int __wrap___asprintf_chk(char **text, int flag, const char *fmt, ...)
+{
+	(void)flag;
+	PASS_ON;
+}
+
+/* Whichever allocation fails: no finding misses a part of what was found. */
+static void test_memory(void **state)
+{
+	static const char *const world[][2] = {
+		{CPU "online", "0-3\n"},
+		{CPU "possible", "0-3\n"},
+		{CPU "isolated", "\n"},
+		{CPU "nohz_full", "\n"},
+		{"proc/cmdline", "isolcpus=nohz,domain,2\n"},
+		{"run/kconfig", "CONFIG_NO_HZ_FULL=y\nCONFIG_CPU_ISOLATION=y\n"},
+		{"run/tasks/0000", "40 40 S " KTHREAD " 1 0 0 0-3 kswapd0\n41 41 S " KTHREAD
+				   " 1 1 9 0-3 other\n812 812 R 400000 3 1 50 3 workload\n"},
+		{WQ "cpumask", "f\n"},
+		{WQ "a/cpumask", "f\n"},
+		{WQ "b/cpumask", "f\n"},
+		{"sys/fs/cgroup/a/cpu.max", "50000 100000\n"},
+		{"sys/fs/cgroup/a/cgroup.procs", "812\n"},
+		{"sys/class/net/eth0/queues/rx-0/rps_cpus", "f\n"},
+		{"proc/irq/36/smp_affinity_list", "0-3\n"},
+		{"proc/irq/36/effective_affinity_list", "3\n"},
+		{"sys/kernel/irq/36/actions", "eth0\n"},
+		{"sys/kernel/irq/36/per_cpu_count", "5,123,0,7\n"},
+		{"proc/swaps", "x\n/dev/sda2 partition 1 0 -2\n"},
+		{"sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n"},
+		{"proc/sys/vm/stat_interval", "1\n"},
+		{CPU "cpu3/topology/thread_siblings_list", "2-3\n"},
+		{CPU "cpu3/cpuidle/state0/latency", "99\n"},
+		{CPU "cpu3/cpuidle/state0/disable", "0\n"},
+		{CPU "cpu3/cpufreq/scaling_governor", "schedutil\n"},
+	};
+	struct facts f = {0};
+	bool failed = true;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(world) / sizeof(world[0]); i++)
+		put(&f, world[i][0], world[i][1]);
+	for (int n = 1; failed; n++) {
+		struct findings out = {0};
+		int err;
+
+		left = n;
+		err = audit_cpu_3(&f, &out);
+		failed = !left;
+		left = 0;
+		assert_int_equal(err, failed ? -ENOMEM : 0);
+		findings_free(&out);
+	}
+	facts_free(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
