@@ -89,17 +89,8 @@ static uint32_t tick_kept_by(const struct nohz_ticks *t)
  * The kernel's own such tasks (sugov) arm no timers. */
 static bool has_deadline_task(const struct place *p)
 {
-	struct audit a = {.facts = &p->view->facts};
-	struct task_walk w = {0};
-	struct task t;
-
-	if (policy_text_is_deadline(p->view->run.priority))
-		return true;
-	while (next_task(&a, &w, &t))
-		if (t.policy == 6 && !(t.flags & TASK_KTHREAD) &&
-		    cpus_has(&t.allowed, p->cpu->number))
-			return true;
-	return false;
+	return policy_text_is_deadline(p->view->run.priority) ||
+	       cpus_has(&p->view->told.deadline, p->cpu->number);
 }
 
 /* True when the server for normal tasks is known to be on for the CPU. */
@@ -362,11 +353,13 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 	return text;
 }
 
-int advise_source(const struct view *v, uint32_t lane, struct source *s)
+int advise_source(struct view *v, uint32_t lane, struct source *s)
 {
 	const struct place p = {v, &v->cpu[lane], &v->cpu[lane]};
 	const struct cause *c;
 
+	if (!v->told.read && advise_threads(v))
+		return -ENOMEM;
 	if (s->kind == SOURCE_HOST)
 		return advise_host(v, s);
 	if (s->by >= BY_UNIT && !s->word)
@@ -383,6 +376,8 @@ int advise_source(const struct view *v, uint32_t lane, struct source *s)
 int advise(struct view *v)
 {
 	v->advised = true;
+	if (advise_threads(v))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct sources *t = &v->cpu[i].sources;
 

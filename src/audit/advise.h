@@ -12,7 +12,12 @@
 int advise(struct view *v);
 
 /* The same for one source of the lane with this index, without the rest of the view. */
-int advise_source(const struct view *v, uint32_t lane, struct source *s);
+int advise_source(struct view *v, uint32_t lane, struct source *s);
+
+/* Fills view->told, once for all sources. 0 or -ENOMEM. */
+int advise_threads(struct view *v);
+/* Compares two ids of threads, for bsearch(). */
+int threads_order(const void *a, const void *b);
 
 /* The same for a source of kind SOURCE_HOST, once the host's view is advised. */
 int advise_host(const struct view *v, struct source *s);

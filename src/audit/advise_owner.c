@@ -14,9 +14,7 @@
  * login would lose the CPUs with all that was started from it, the workload and culprit, too. */
 static const char *confined_unit(const struct view *v, const struct source *s, struct owner *o)
 {
-	const struct audit a = {.facts = &v->facts};
-
-	if (s->by != BY_UNIT || !s->owner || !systemd_confines(&a))
+	if (s->by != BY_UNIT || !s->owner || !v->told.systemd)
 		return "";
 	owner_read(o, s->owner);
 	return owner_kind(o) == OWNER_UNIT && !o->of_user && strlen(o->unit) < OWNER_NAME - 1

@@ -72,72 +72,151 @@ struct throttled {
 	char value[LINE_MAX_TEXT + 32]; /* value of the first one's quota */
 };
 
-/* x: the quota, in a file of this name. */
-static void quota_add(struct audit *a, struct throttled *all, const struct fact *x,
-		      const char *file)
-{
-	char line[LINE_MAX_TEXT];
-	struct finding one = {0};
+struct worker {
+	unsigned tgid, tid;
+	const char *comm; /* in the facts */
+	size_t comm_len;
+	/* True in the first thread of a process that is under a quota. */
+	bool under;
+};
 
-	first_line(x->text, line, sizeof(line));
-	if (!all->value[0])
-		snprintf(all->value, sizeof(all->value), "%s: %s", file, line);
-	write_fix(a, &one, x->name, strcmp(file, "cpu.max") ? "-1" : "max");
-	/* Another process may be under it, too. No such command is a part of another one. */
-	if (one.fix && !(all->fix.at && strstr(all->fix.at, one.fix))) {
-		join_fixes(&all->fix, &all->undo, &one);
-		return;
-	}
-	free(one.fix);
-	free(one.undo);
+/* All threads of the workload, those of a process one after the other. */
+struct workers {
+	struct worker *row;
+	size_t count, room;
+};
+
+static int by_process(const void *a, const void *b)
+{
+	const struct worker *x = a, *y = b;
+
+	return x->tgid != y->tgid ? (x->tgid > y->tgid) - (x->tgid < y->tgid)
+				  : (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* Adds the quotas that a process is under, those of its cgroups and of all above them; false: there
- * are none. */
-static bool quotas_of(struct audit *a, struct throttled *all, unsigned process)
-{
-	const struct fact *procs = NULL, *x;
-	char number[16], name[FACT_NAME_MAX];
-	bool some = false;
-	int depth = 0;
-
-	snprintf(number, sizeof(number), "%u", process);
-	while ((procs = next_cgroup(a, "cgroup.procs", &depth, procs))) {
-		const char *end = procs->name + strlen("sys/fs/cgroup");
-
-		if (procs->err || !has_word(procs->text, number))
-			continue;
-		for (; end; end = strchr(end + 1, '/'))
-			for (int i = 0; i < 2; i++) {
-				snprintf(name, sizeof(name), "%.*s/%s", (int)(end - procs->name),
-					 procs->name, quota_files[i]);
-				x = facts_find(a->facts, name);
-				if (!x || x->err)
-					continue;
-				quota_add(a, all, x, quota_files[i]);
-				some = true;
-			}
-	}
-	return some;
-}
-
-static void throttled_take(struct audit *a, struct throttled *all)
+static void workers_read(struct audit *a, struct workers *all)
 {
 	struct task_walk w = {0};
-	unsigned process = 0;
-	bool under = false;
-	char name[160];
 	struct task t;
 
 	while (next_task(a, &w, &t)) {
 		if ((t.flags & TASK_KTHREAD) || !covers(&a->targets, &t.allowed))
 			continue;
-		if (t.tgid != process) /* the threads of one follow each other */
-			under = quotas_of(a, all, process = t.tgid);
-		snprintf(name, sizeof(name), "%.*s [%u]", (int)t.comm_len, t.comm, t.tid);
-		if (under && !finding_items_add(&all->threads, name, t.tid))
+		if (all->count == all->room) {
+			size_t room = all->room ? 2 * all->room : 64;
+			struct worker *row = reallocarray(all->row, room, sizeof(*row));
+
+			if (!row) {
+				a->short_of_memory = true;
+				break;
+			}
+			all->row = row;
+			all->room = room;
+		}
+		all->row[all->count++] = (struct worker){t.tgid, t.tid, t.comm, t.comm_len, false};
+	}
+	if (all->count)
+		qsort(all->row, all->count, sizeof(*all->row), by_process);
+}
+
+/* The first thread of this process; NULL: it has none. */
+static struct worker *first_of(const struct workers *all, unsigned tgid)
+{
+	size_t low = 0, high = all->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all->row[middle].tgid < tgid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < all->count && all->row[low].tgid == tgid ? &all->row[low] : NULL;
+}
+
+static void quota_add(struct audit *a, struct throttled *all, const struct fact *x)
+{
+	const char *file = strrchr(x->name, '/') + 1;
+	struct finding one = {0};
+	char line[LINE_MAX_TEXT];
+
+	first_line(x->text, line, sizeof(line));
+	if (!all->value[0])
+		snprintf(all->value, sizeof(all->value), "%s: %s", file, line);
+	write_fix(a, &one, x->name, strcmp(file, "cpu.max") ? "-1" : "max");
+	join_fixes(&all->fix, &all->undo, &one);
+}
+
+#define QUOTAS_MAX (2 * CGROUP_DEPTH)
+
+/* Finds the quotas of the cgroup with these processes and of all above it. Returns how many. */
+static int quotas_of(const struct audit *a, const struct fact *procs,
+		     const struct fact *quota[QUOTAS_MAX])
+{
+	const char *end = procs->name + strlen("sys/fs/cgroup");
+	char name[FACT_NAME_MAX];
+	int n = 0;
+
+	for (; end; end = strchr(end + 1, '/'))
+		for (int i = 0; i < 2 && n < QUOTAS_MAX; i++) {
+			snprintf(name, sizeof(name), "%.*s/%s", (int)(end - procs->name),
+				 procs->name, quota_files[i]);
+			quota[n] = facts_find(a->facts, name);
+			n += quota[n] && !quota[n]->err;
+		}
+	return n;
+}
+
+/* Marks those of these processes that are the workload's; false: none is. */
+static bool mark(const struct workers *w, const char *procs)
+{
+	bool some = false;
+	char *end;
+
+	for (const char *at = procs; *(at += strspn(at, " \t\n")); at += strcspn(at, " \t\n")) {
+		unsigned long process = strtoul(at, &end, 10);
+		struct worker *first = first_of(w, process);
+
+		if (!first || first->tgid != process || at + strcspn(at, " \t\n") != end)
+			continue;
+		first->under = some = true;
+	}
+	return some;
+}
+
+/* Looks at each thread, each process in a cgroup, and each quota once, as there may be many. */
+static void throttled_take(struct audit *a, struct throttled *all)
+{
+	bool *added = calloc(a->facts->count, sizeof(*added)), under = false;
+	const struct fact *procs = NULL, *quota[QUOTAS_MAX];
+	struct workers w = {0};
+	char name[160];
+	int depth = 0;
+
+	workers_read(a, &w);
+	a->short_of_memory |= !added;
+	while (added && (procs = next_cgroup(a, "cgroup.procs", &depth, procs))) {
+		int n = procs->err ? 0 : quotas_of(a, procs, quota);
+
+		if (!n || !mark(&w, procs->text))
+			continue;
+		for (int i = 0; i < n; i++) {
+			if (!added[quota[i] - a->facts->row])
+				quota_add(a, all, quota[i]);
+			added[quota[i] - a->facts->row] = true;
+		}
+	}
+	for (size_t i = 0; i < w.count; i++) {
+		const struct worker *t = &w.row[i];
+
+		under = i && t->tgid == t[-1].tgid ? under : t->under;
+		snprintf(name, sizeof(name), "%.*s [%u]", (int)t->comm_len, t->comm, t->tid);
+		if (under && !finding_items_add(&all->threads, name, t->tid))
 			a->short_of_memory = true;
 	}
+	free(added);
+	free(w.row);
 }
 
 static void throttled_say(struct audit *a, struct throttled *all)

@@ -194,36 +194,40 @@ static const struct {
 	{"kubelet", "starts and stops pods; its CPU manager should be static", FINDING_INFO, "P14"},
 };
 
+#define AGENTS (sizeof(agents) / sizeof(agents[0]))
+
 static void check_agents(struct audit *a)
 {
-	int seen = 0;
+	struct task first[AGENTS], t;
+	bool seen[AGENTS] = {false}, any = false;
+	struct task_walk w = {0};
 
 	if (!need_tasks(a))
 		return;
-	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++) {
-		struct task_walk w = {0};
-		struct task t;
+	while (next_task(a, &w, &t))
+		for (size_t i = 0; i < AGENTS; i++)
+			if (!(t.flags & TASK_KTHREAD) && t.tid == t.tgid && !seen[i] &&
+			    comm_is(&t, agents[i].comm)) {
+				first[i] = t;
+				seen[i] = any = true;
+			}
+	for (size_t i = 0; i < AGENTS; i++) {
+		bool root = seen[i] && runs_as_root(a, &first[i]);
+		struct finding *f;
 
-		while (next_task(a, &w, &t)) {
-			if ((t.flags & TASK_KTHREAD) || t.tid != t.tgid ||
-			    !comm_is(&t, agents[i].comm))
-				continue;
-			bool root = runs_as_root(a, &t);
-			struct finding *f = root ? found(a, agents[i].level, "%s [%u] runs: it %s",
-							 agents[i].comm, t.tid, agents[i].does)
-						 : info(a,
-							"a process [%u] that is not root's is "
-							"called %s: if it is that program, it %s",
-							t.tid, agents[i].comm, agents[i].does);
-
-			if (f)
-				f->cause = agents[i].cause;
-			words(f, "stop it while the workload runs");
-			seen++;
-			break;
-		}
+		if (!seen[i])
+			continue;
+		f = root ? found(a, agents[i].level, "%s [%u] runs: it %s", agents[i].comm,
+				 first[i].tid, agents[i].does)
+			 : info(a,
+				"a process [%u] that is not root's is called %s: if it is that "
+				"program, it %s",
+				first[i].tid, agents[i].comm, agents[i].does);
+		if (f)
+			f->cause = agents[i].cause;
+		words(f, "stop it while the workload runs");
 	}
-	if (!seen)
+	if (!any)
 		found_ok(a, "no monitor or profiler runs that is known to disturb");
 }
 

@@ -18,14 +18,10 @@
  * of tasks concerns it. */
 static bool is_movable(const struct view *v, const struct source *s)
 {
-	struct audit a = {.facts = &v->facts};
-	struct task_walk w = {0};
-	struct task t;
+	const struct threads_told *t = &v->told;
 
-	while (s->id && next_task(&a, &w, &t))
-		if (t.tid == s->id)
-			return !covers(&v->run.cpus, &t.allowed);
-	return false;
+	return s->id && t->nmovable &&
+	       bsearch(&s->id, t->movable, t->nmovable, sizeof(*t->movable), threads_order);
 }
 
 /* True when the book's advice is on this very thread or interrupt. */

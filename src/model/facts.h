@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/cpus.h"
 
 #define FACT_MAX       (64u << 10) /* bytes of one text */
 #define FACTS_MAX      (1u << 16)  /* facts of a set */
@@ -32,6 +33,15 @@ struct facts {            /* all zeros: the empty set */
 	struct fact *row; /* by name, strcmp's order */
 	uint32_t count, room;
 	size_t bytes;
+};
+
+/* Answers of the facts on threads, for advice on many sources: advise() fills it. */
+struct threads_told {
+	bool read;            /* false: nobody looked yet */
+	bool systemd;         /* true: it can give a unit CPUs */
+	struct cpus deadline; /* on which a user's thread of SCHED_DEADLINE may run */
+	uint32_t *movable;    /* ids of threads that may leave the run's CPUs, ascending; owned */
+	size_t nmovable, room;
 };
 
 /* Adds a copy; it replaces a fact of the same name. A text over FACT_MAX is cut and gets

@@ -302,6 +302,8 @@ void view_free(struct view *v)
 	texts_free(v->users_texts);
 	v->texts = v->users_texts = NULL;
 	facts_free(&v->facts);
+	free(v->told.movable);
+	v->told = (struct threads_told){0};
 	findings_free(&v->findings);
 	book_entries_free(&v->entries);
 	groups_free(&v->groups);

@@ -242,6 +242,7 @@ struct view {
 	uint32_t nworst;
 	struct shown shown;          /* the sources that a report shows */
 	struct facts facts;          /* read before the window; empty: nobody read any */
+	struct threads_told told;    /* by them */
 	struct findings findings;    /* conclusions of the audit from them */
 	struct book_entries entries; /* entries of the causes that these have */
 	struct texts *texts;         /* strings that it points to, sources' names among them */
@@ -252,8 +253,7 @@ struct view {
 	struct suspects suspects; /* threads elsewhere when many CPUs stopped */
 	struct suspect suspect;   /* one of these, or none */
 	bool advised;             /* true: its sources have been looked up in the cause book */
-	/* True: hiccups are added to timelines and lengths, too. */
-	bool drawn;
+	bool drawn;               /* true: hiccups are added to timelines and lengths, too */
 };
 
 /* True where culprit chose the thresholds itself, and nobody has raised them since. */

@@ -13,6 +13,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "../world/world.h"
+#include "audit/conclude.h"
+
 #undef fail
 #include "audit/checks.h"
 
@@ -25,7 +28,7 @@ static void put(struct facts *f, const char *name, const char *text)
 	assert_int_equal(facts_add(f, name, 0, text, strlen(text)), 0);
 }
 
-/* Adds n threads of one process, which may run on all CPUs, from number 10 on. */
+/* Adds n threads, from number 10 on, of this process; 0: each of one of its own. */
 static void put_threads(struct facts *f, unsigned n, unsigned tgid, const char *what)
 {
 	char *text = malloc(FACT_MAX), name[32];
@@ -33,9 +36,9 @@ static void put_threads(struct facts *f, unsigned n, unsigned tgid, const char *
 	for (unsigned fact = 0, tid = 10; tid < n + 10; fact++) {
 		size_t len = 0;
 
-		while (tid < n + 10 && len < FACT_MAX - 100)
-			len += snprintf(text + len, FACT_MAX - len, "%u %u S %s a\n", tid++, tgid,
-					what);
+		for (; tid < n + 10 && len < FACT_MAX - 100; tid++)
+			len += snprintf(text + len, FACT_MAX - len, "%u %u S %s a\n", tid,
+					tgid ? tgid : tid, what);
 		snprintf(name, sizeof(name), "run/tasks/%04u", fact);
 		assert_int_equal(facts_add(f, name, 0, text, len), 0);
 	}
@@ -95,6 +98,93 @@ static void test_many_threads(void **state)
 	assert_non_null(strstr(x->undo, "taskset -pc 0-3 10; taskset -pc 0-3 11; "));
 	findings_free(&out);
 	facts_free(&f);
+}
+
+#define QUOTAS 2000
+#define EACH   10
+
+/* 20,000 processes in 2,000 cgroups with a quota each: each is looked up, not looked for. */
+static void test_many_quotas(void **state)
+{
+	struct findings out = {0};
+	const struct finding *x;
+	struct facts f = {0};
+	unsigned fixes = 0;
+	double begin, one;
+
+	(void)state;
+	put(&f, CPU "online", "0-3\n");
+	put_threads(&f, EACH * QUOTAS, 0, "400000 3 0 0 3");
+	for (unsigned i = 0; i < QUOTAS; i++) {
+		char name[64], procs[128];
+		size_t len = 0;
+
+		snprintf(name, sizeof(name), "sys/fs/cgroup/%u/cpu.max", i);
+		put(&f, name, "50000 100000\n");
+		for (unsigned k = 0; k < EACH; k++)
+			len += snprintf(procs + len, sizeof(procs) - len, "%u\n",
+					10 + EACH * i + k);
+		snprintf(name, sizeof(name), "sys/fs/cgroup/%u/cgroup.procs", i);
+		put(&f, name, procs);
+	}
+	one = look(&f, EACH * QUOTAS);
+	begin = seconds();
+	assert_int_equal(audit_cpu_3(&f, &out), 0);
+	assert_true(seconds() - begin < 300 * one);
+	for (x = out.row; strcmp(x->id, "cpu_quota"); x++)
+		;
+	assert_int_equal(x->list.count, EACH * QUOTAS);
+	for (const char *at = x->fix; (at = strstr(at, "echo max > /sys/fs/cgroup/")); at++)
+		fixes++;
+	assert_int_equal(fixes, QUOTAS);
+	findings_free(&out);
+	facts_free(&f);
+}
+
+#define SOURCES 80 /* on a CPU: so many of a kind have rows of their own */
+
+/* Advice on each of many sources asks what 20,000 threads may do: that they are looked at for each
+ * of them would take 480 looks. */
+static void test_many_sources(void **state)
+{
+	static const unsigned cpus[] = {2, 3};
+	double begin, one;
+	struct view v;
+
+	(void)state;
+	world_view(&v, "advised", cpus, 2);
+	world_lasts(&v, 60000000000);
+	put(&v.facts, CPU "online", "0-3\n");
+	put(&v.facts, "sys/kernel/debug/sched/fair_server/cpu2/runtime", "50000000\n");
+	put(&v.facts, "sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
+	put_threads(&v.facts, 20000, 0, "400000 3 0 0 0-3");
+	put(&v.facts, "run/tasks/0999", "50000 50000 R 400000 3 0 0 0-3 b\n");
+	for (unsigned i = 0; i < 2 * SOURCES; i++) {
+		char name[16];
+		struct source *x;
+
+		snprintf(name, sizeof(name), "job%u", i);
+		world_runs(&v, i % 2, SOURCE_THREAD, 20009 - i, name, NULL, 1, 1000);
+		x = world_runs(&v, i % 2, SOURCE_THREAD, 60000 + i, name, NULL, 1, 1000);
+		x->by = BY_UNIT;
+		x->owner = "/system.slice/a.service";
+		world_runs(&v, i % 2, SOURCE_VECTOR, i, "local_timer", "dl_task_timer", 1, 1000);
+	}
+	one = look(&v.facts, 20001);
+	begin = seconds();
+	assert_int_equal(conclude(&v), 0);
+	assert_true(seconds() - begin < 150 * one);
+	for (uint32_t i = 0; i < 2 * v.cpu[0].sources.count; i++) {
+		const struct source *x = v.cpu[i % 2].sources.row[i / 2];
+
+		assert_false(x->rest);
+		if (x->kind == SOURCE_THREAD && !x->by)
+			assert_string_equal(x->advice, "start them with taskset -c 0-1, or put "
+						       "them into a cpuset of these CPUs");
+		if (x->kind == SOURCE_VECTOR)
+			assert_string_equal(x->cause, "T03");
+	}
+	view_free(&v);
 }
 
 /* ---- memory ---- */
@@ -213,6 +303,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_many_quotas),
+		cmocka_unit_test(test_many_sources),
 		cmocka_unit_test(test_memory),
 	};
 
