@@ -86,18 +86,20 @@ static size_t list(const struct view *const *views, uint32_t n, struct entry *al
 {
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t ns = observed(views[i]);
+
 		for (uint32_t k = 0; k < views[i]->ncpus; k++) {
 			const struct sources *t = &views[i]->cpu[k].sources;
 
 			for (uint32_t r = 0; r < t->count; r++)
 				if (t->row[r]->net.count)
-					all[count++] =
-						(struct entry){.view = i,
-							       .cpu = k,
-							       .source = t->row[r],
-							       .observed_ns = observed(views[i])};
+					all[count++] = (struct entry){.view = i,
+								      .cpu = k,
+								      .source = t->row[r],
+								      .observed_ns = ns};
 		}
+	}
 	return count;
 }
 

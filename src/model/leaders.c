@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "model/groups.h"
 
 /* Totals of all sources with one series, in order of their first rows. */
@@ -14,6 +15,15 @@ struct group {
 	char name[DIFF_NAME], label[OWNER_PART];
 	struct leader_sums sum;
 	bool seen; /* one of them was present at the last update */
+	uint32_t slot;
+};
+
+/* The groups of a part, and where they are by name: slot[] has 1 + an index of row[], half of its
+ * slots at most; 0: a free one. */
+struct grouped {
+	struct group *row;
+	uint32_t n;
+	uint32_t *slot, slots; /* a power of 2 */
 };
 
 int leaders_init_parts(struct leaders *s, uint32_t lanes, const uint32_t *of, uint32_t n)
@@ -122,9 +132,25 @@ static void label_of(const struct leaders *set, struct source *s, char label[OWN
 	snprintf(label, OWNER_PART, "%s", owner_part(&o, set->label, buf));
 }
 
-/* Adds the rows of a lane to g[n]. Returns how many there are. */
-static uint32_t group_lane(const struct leaders *set, const struct view *v, uint32_t lane,
-			   struct group *g, uint32_t n)
+/* The slot of the group that this source belongs to, or of a new one. */
+static uint32_t slot_of(const struct grouped *g, const struct source *s, const char *name,
+			const char *label)
+{
+	uint64_t hash = hash_text(HASH_BEGIN, name);
+	uint32_t i;
+
+	hash = hash_text(hash_byte(hash, s->kind), label);
+	hash = hash_text(hash_byte(hash, s->by), s->function);
+	for (i = (uint32_t)(hash ^ hash >> 32) & (g->slots - 1); g->slot[i];
+	     i = (i + 1) & (g->slots - 1))
+		if (in_group(&g->row[g->slot[i] - 1], s, name, label))
+			break;
+	return i;
+}
+
+/* Adds the rows of a lane. */
+static void group_lane(const struct leaders *set, const struct view *v, uint32_t lane,
+		       struct grouped *g)
 {
 	const struct sources *t = &v->cpu[lane].sources;
 
@@ -132,7 +158,8 @@ static uint32_t group_lane(const struct leaders *set, const struct view *v, uint
 		struct source *s = t->row[i];
 		struct leader_sums sum;
 		char name[DIFF_NAME], label[OWNER_PART];
-		uint32_t k;
+		struct group *x;
+		uint32_t slot;
 
 		if (s->rest)
 			continue;
@@ -142,17 +169,18 @@ static uint32_t group_lane(const struct leaders *set, const struct view *v, uint
 			group_name(s, name);
 		else
 			diff_name(s, false, name);
-		for (k = 0; k < n && !in_group(&g[k], s, name, label); k++)
-			;
-		if (k == n) {
-			g[n] = (struct group){.first = s};
-			memcpy(g[n].label, label, sizeof(label));
-			memcpy(g[n++].name, name, sizeof(name));
+		slot = slot_of(g, s, name, label);
+		if (!g->slot[slot]) {
+			g->slot[slot] = ++g->n;
+			x = &g->row[g->n - 1];
+			*x = (struct group){.first = s, .slot = slot};
+			memcpy(x->label, label, sizeof(label));
+			memcpy(x->name, name, sizeof(name));
 		}
-		add(&g[k].sum, &sum);
-		g[k].seen |= s->oldest <= set->serial[lane];
+		x = &g->row[g->slot[slot] - 1];
+		add(&x->sum, &sum);
+		x->seen |= s->oldest <= set->serial[lane];
 	}
-	return n;
 }
 
 static int by_time(const void *a, const void *b)
@@ -255,13 +283,18 @@ static void update_own(struct leader *l, const struct group *g)
 		l->cause = g->first->cause;
 }
 
-static void update_part(struct leaders *s, const struct view *v, uint32_t part, struct group *g)
+static void update_part(struct leaders *s, const struct view *v, uint32_t part, struct grouped *all)
 {
 	struct leaders_cpu *c = &s->cpu[part];
-	uint32_t n = 0;
+	struct group *g = all->row;
+	uint32_t n;
 
+	all->n = 0;
 	for (uint32_t k = leaders_lane(s, part, 0); k < s->lanes; k = leaders_lane(s, part, k + 1))
-		n = group_lane(s, v, k, g, n);
+		group_lane(s, v, k, all);
+	n = all->n;
+	for (uint32_t i = 0; i < n; i++)
+		all->slot[g[i].slot] = 0;
 	qsort(g, n, sizeof(*g), by_time);
 	for (uint32_t i = 0; i < n && i < s->top && (g[i].sum.ns || g[i].sum.runs); i++)
 		if (!own_of(c, &g[i]))
@@ -273,20 +306,26 @@ static void update_part(struct leaders *s, const struct view *v, uint32_t part, 
 
 int leaders_update(struct leaders *s, const struct view *v)
 {
+	struct grouped g = {.slots = 2};
 	size_t most = 1;
-	struct group *g;
+	int err = -ENOMEM;
 
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		if (s->of)
 			most += v->cpu[i].sources.count;
 		else if (v->cpu[i].sources.count > most)
 			most = v->cpu[i].sources.count;
-	g = calloc(most, sizeof(*g));
-	if (!g)
-		return -ENOMEM;
-	s->lanes = s->lanes < v->ncpus ? s->lanes : v->ncpus;
-	for (uint32_t i = 0; i < s->n; i++)
-		update_part(s, v, i, g);
-	free(g);
-	return 0;
+	while (g.slots < 2 * most)
+		g.slots *= 2;
+	g.row = calloc(most, sizeof(*g.row));
+	g.slot = calloc(g.slots, sizeof(*g.slot));
+	if (g.row && g.slot) {
+		s->lanes = s->lanes < v->ncpus ? s->lanes : v->ncpus;
+		for (uint32_t i = 0; i < s->n; i++)
+			update_part(s, v, i, &g);
+		err = 0;
+	}
+	free(g.row);
+	free(g.slot);
+	return err;
 }

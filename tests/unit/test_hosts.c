@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model/hosts.h"
 #include "model/redact.h"
@@ -250,6 +251,42 @@ static void test_cautions(void **state)
 	}
 }
 
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+#define LANES 4096
+#define ROWS  4
+
+/* The CPUs are added up once, and not for each of 16,384 sources. */
+static void test_many(void **state)
+{
+	static unsigned cpus[LANES];
+	struct host_source top[2];
+	volatile uint64_t sum = 0;
+	double start, one;
+	struct view v;
+
+	(void)state;
+	for (unsigned i = 0; i < LANES; i++)
+		cpus[i] = i;
+	world_view(&v, "many", cpus, LANES);
+	for (unsigned i = 0; i < LANES * ROWS; i++)
+		world_runs(&v, i / ROWS, SOURCE_THREAD, 10 + i % ROWS, "job", NULL, 1, 1000);
+	start = seconds();
+	for (uint32_t i = 0; i < 100 * LANES; i++)
+		sum += v.cpu[i % LANES].observed_ns;
+	one = (seconds() - start) / 100;
+	start = seconds();
+	assert_int_equal(hosts_rank((const struct view *[]){&v}, 1, top, 2), ROWS);
+	assert_true(seconds() - start < 2000 * one); /* 300 */
+	view_free(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +297,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_json, begin, end),
 		cmocka_unit_test_setup_teardown(test_cautions, begin, end),
 		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "../world/world.h"
+#include "model/groups.h"
 #include "model/leaders.h"
 #include "render/openmetrics.h"
 
@@ -447,6 +449,54 @@ static void test_labels_that_meet(void **state)
 	counted_free(&w);
 }
 
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+#define LANES 60
+#define EACH  1000
+
+/* A name is looked up among all of a host, in about the time that it takes to make it. */
+static void test_many_names(void **state)
+{
+	static const uint32_t host[LANES];
+	unsigned cpus[LANES];
+	struct leaders set;
+	double start, one;
+	struct view v;
+
+	(void)state;
+	for (unsigned i = 0; i < LANES; i++)
+		cpus[i] = i;
+	world_view(&v, "", cpus, LANES);
+	for (uint32_t i = 0; i < LANES * EACH; i++) {
+		char name[16];
+
+		for (uint32_t k = 0, n = i; k < 6; k++, n /= 26, name[k] = 0)
+			name[k] = 'a' + n % 26;
+		world_runs(&v, i % LANES, SOURCE_THREAD, i, name, NULL, 1, 1000 + i);
+	}
+	start = seconds();
+	for (uint32_t i = 0; i < LANES * EACH; i++) {
+		const struct sources *t = &v.cpu[i / EACH].sources;
+		char name[DIFF_NAME];
+
+		group_name(t->row[i % EACH % t->count], name);
+	}
+	one = seconds() - start;
+	assert_int_equal(leaders_init_parts(&set, LANES, host, 1), 0);
+	start = seconds();
+	assert_int_equal(leaders_update(&set, &v), 0);
+	assert_true(seconds() - start < 30 * one);
+	assert_int_equal(set.cpu[0].count, LEADERS_FEW);
+	leaders_free(&set);
+	view_free(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_storm),
 		cmocka_unit_test(test_textfile_has_all),
+		cmocka_unit_test(test_many_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
