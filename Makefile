@@ -586,7 +586,7 @@ $(O)/fuzz/fuzz_journal: $(patsubst %,$(O)/fuzz/src/%.o,collect/guardian collect/
 	collect/knobs cmd/undo)
 $(O)/fuzz/fuzz_journal: FUZZ_LD := $(patsubst %,-Wl$(comma)--wrap=%,open read write fsync \
 	sched_getaffinity sched_setaffinity journal_boot)
-$(O)/fuzz/fuzz_words: $(patsubst %,$(O)/fuzz/src/collect/%.o,owners mounts vcpus)
+$(O)/fuzz/fuzz_words: $(patsubst %,$(O)/fuzz/src/collect/%.o,owners mounts vcpus reading)
 $(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) $(FUZZ_WRAP) $(FUZZ_LD) -o $@ $^ $(FUZZ_LIBS) \
