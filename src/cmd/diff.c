@@ -20,6 +20,9 @@
 /* The files, side by side. */
 struct files {
 	const char *path[DIFF_RECORDINGS];
+	/* By which they are shown: the path, or without the names of users "A", "B2". */
+	const char *name[DIFF_RECORDINGS];
+	char letter[DIFF_RECORDINGS][16];
 	struct recording *recording[DIFF_RECORDINGS];
 	struct view view[DIFF_RECORDINGS];
 	struct joined *joined[DIFF_RECORDINGS]; /* with --host */
@@ -37,7 +40,7 @@ static const char *side_name(const struct files *f, uint32_t k, char *buf, size_
 	if (f->side[k].n > 1)
 		snprintf(buf, len, "side %c", 'A' + (int)k);
 	else
-		snprintf(buf, len, "%s", f->path[f->side[k].view - f->views]);
+		snprintf(buf, len, "%s", f->name[f->side[k].view - f->views]);
 	return buf;
 }
 
@@ -130,7 +133,7 @@ static int compare(struct diff_options *o, const struct files *f)
 	} else {
 		output_ready(&o->output, &r);
 		if (!output_done(&o->output,
-				 render_diff(&d, f->path, o->output.format, &r, o->output.file)))
+				 render_diff(&d, f->name, o->output.format, &r, o->output.file)))
 			code = judge(o, &d, f);
 	}
 	diff_free(&d);
@@ -219,6 +222,21 @@ static int level(struct files *f)
 	return 0;
 }
 
+static void name_files(struct files *f)
+{
+	for (uint32_t k = 0, at = 0; k < f->sides; k++)
+		for (uint32_t i = 1; i <= f->side[k].n; i++, at++) {
+			bool redacted = f->view[at].run.redacted;
+
+			if (f->side[k].n > 1)
+				snprintf(f->letter[at], sizeof(f->letter[at]), "%c%u", 'A' + (int)k,
+					 i);
+			else
+				snprintf(f->letter[at], sizeof(f->letter[at]), "%c", 'A' + (int)k);
+			f->name[at] = redacted ? f->letter[at] : f->path[at];
+		}
+}
+
 static int diff(struct diff_options *o, struct files *f)
 {
 	int code = EXIT_ERROR;
@@ -234,8 +252,10 @@ static int diff(struct diff_options *o, struct files *f)
 		redacted |= f->view[k].run.redacted;
 	if (redacted)
 		say("left out: %s", VIEW_REDACTED);
-	if (i == f->n && !level(f))
+	if (i == f->n && !level(f)) {
+		name_files(f);
 		code = compare(o, f);
+	}
 	while (i-- > 0)
 		close_file(f, i);
 	return code;

@@ -11,6 +11,7 @@
 #include "cmd/memory.h"
 #include "cmd/newfile.h"
 #include "cmd/output.h"
+#include "model/redact.h"
 #include "recording/read.h"
 #include "render/plot.h"
 #include "render/schemas.h"
@@ -35,8 +36,9 @@ struct options {
 	const char *path, *series;
 	int log;
 	/* mixed: windows of several series, which a recording does not tell apart */
-	bool surface, percentiles, mixed;
+	bool surface, percentiles, mixed, redact;
 	struct cpus cpus;
+	struct redact *names; /* with redact */
 	uint64_t memory;
 	/* With `path`: where the picture goes. */
 	struct newfile new;
@@ -78,6 +80,7 @@ static const struct opt plot_opts[] = {
 	 FIELD(surface), .needs = "output", .why = "belongs to the picture"},
 	{'c', "cpus", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus},
 	{0, "cpu", "CPUS", .alias = "cpus"},
+	OPT_REDACT(FIELD(redact)),
 	OPT_SCHEMA(schema_plot),
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
@@ -160,7 +163,7 @@ static int take_values(struct plot_file *f, const struct view *v, const char *se
 static int read_file(struct options *o, struct plot_file *f, char first[SERIES_NAME])
 {
 	struct view *v = calloc(1, sizeof(*v));
-	struct part part = {.cpus = o->cpus};
+	struct part part = {.cpus = o->cpus, .redact = o->names};
 	const struct account *a;
 	struct recording *r;
 	uint32_t index;
@@ -189,6 +192,7 @@ static int read_file(struct options *o, struct plot_file *f, char first[SERIES_N
 			o->series = first;
 		}
 		f->duration_ns = v->run.duration_ns;
+		f->redacted = v->run.redacted;
 		snprintf(f->label, sizeof(f->label), "%.*s", (int)sizeof(v->run.label),
 			 v->run.label);
 		o->mixed |= v->ncpus && series_thresholds(v->cpu[0].series, v->cpu[0].nseries) > 1;
@@ -278,17 +282,27 @@ static int write_all(struct options *o, struct plot *p)
 	return err;
 }
 
-/* A recording is shown by its label, unless another one has the same. */
+/* A recording is shown by its label, unless another one has the same, or by its file: the names of
+ * both are the user's, and without these it has a number. */
 static void name_files(const struct plot *p)
 {
+	bool redacted = false;
+
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		struct plot_file *f = &p->file[i];
 		bool own = f->label[0];
 
+		if (f->redacted) {
+			snprintf(f->number, sizeof(f->number), "#%u", i + 1);
+			f->path = f->number;
+		}
 		for (uint32_t k = 0; k < p->nfiles; k++)
 			own &= k == i || strcmp(p->file[k].label, f->label) != 0;
 		f->name = own ? f->label : f->path;
+		redacted |= f->redacted;
 	}
+	if (redacted)
+		say("left out: %s", VIEW_REDACTED);
 }
 
 static int plot(struct options *o, char **path, uint32_t n)
@@ -353,11 +367,17 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (settle_format(&o))
 		return EXIT_ERROR;
+	if (o.redact && !(o.names = redact_new(0))) {
+		complain("out of memory");
+		return EXIT_ERROR;
+	}
 	guard_reader(o.memory, o.path);
 	if (o.path && !strcmp(o.path, "-"))
 		o.path = STDOUT;
 	if (o.path && open_plot(&o))
 		return EXIT_ERROR;
 	guard_alone(o.path);
-	return plot(&o, argv + 1, operands);
+	code = plot(&o, argv + 1, operands);
+	redact_free(o.names);
+	return code;
 }

@@ -28,6 +28,8 @@ struct plot_file {
 	const char *path;
 	char label[64];   /* as the recording was called; "": it was not */
 	const char *name; /* by which it is shown: one of these; any bytes */
+	bool redacted;    /* true: the names are left out, and `path` is `number`, "#2" */
+	char number[12];
 	struct hist hist; /* ns or ps; the caller owns it */
 	bool fine;        /* ps */
 	struct surface *surface;

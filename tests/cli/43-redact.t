@@ -122,6 +122,21 @@ is_([f for f in apart if MARK.search(apart[f])], [], "nor are there names of fil
 is_([f for f in ("text", "markdown", "html") if b"#1" not in apart[f] or b"#2" not in apart[f]],
     [], "two recordings of one host have numbers")
 ok(b"Zq-in-after" in run("report", *twice), "as without it they have their names")
+labelled = [p for p in recordings if re.search(rb'"label": ?"Zq', run("report", p, "-f", "json"))]
+ok(labelled, "a label is planted")
+drawings = [("plot", p, "-f", f, "-o", "-") for p in (*labelled, *twice)
+            for f in ("svg", "html", "gnuplot", "json")] + [("plot", p) for p in labelled]
+drawings += [("diff", *twice, "-f", f) for f in ("text", "markdown", "json")]
+drawings += [("diff", *twice, "--", *twice, "-f", f) for f in ("text", "markdown", "json")]
+is_([job for job in drawings if not marks(*job)], [], "plot and diff without it: marks are there")
+is_([(job, m) for job in drawings for m in [marks(*job, "--redact")] if m], [],
+    "with it there is none")
+is_([(f["file"], f["label"]) for f in json.loads(
+    run("plot", *twice, "--redact", "-f", "json", "-o", "-"))["files"]],
+    [("#1", None), ("#2", None)], "files have numbers in a plot")
+is_([(s["side"], s["file"]) for s in json.loads(
+    run("diff", twice[0], "--", *twice, "--redact", "-f", "json"))["files"]],
+    [(0, "A"), (1, "B1"), (1, "B2")], "and letters in a comparison")
 for path in twice:
     with open(path, "rb") as f:
         data = f.read()
