@@ -114,6 +114,8 @@ void join_net_ahead(struct join *j, uint64_t since_ns)
 	if (!full && (!since_ns || told < lasting || join_waiting(j) < JOIN_WAIT_ALL / 4 * 3))
 		return;
 	drop_before(j, first);
+	if (join_waiting(j) <= JOIN_WAIT_MAX / 2) /* some before `first` may wait, still */
+		return;
 	j->since_ns = since_ns;
 	take_before(j, j->last - NEWEST);
 }

@@ -336,6 +336,34 @@ static void test_hiccup_still_to_come(void **state)
 	end_hand();
 }
 
+/* The ring is full before a hiccup has come: ticks below the threshold right before its record are
+ * no part of it, though its records and theirs are more than wait in any case. */
+static void test_hiccup_still_to_come_in_a_full_ring(void **state)
+{
+	const uint64_t n = JOIN_WAIT_ALL - 8001, start = n * 5000;
+	struct hiccup h = {.start_ns = BASE_NS + start, .end_ns = BASE_NS + start + 4040};
+	const struct account *a;
+
+	(void)state;
+	begin_hand(1000);
+	for (uint64_t i = 0; i < n; i++)
+		tick(i * 5000, 700);
+	memcpy(h.before, place, sizeof(place));
+	tick(start + 20, 4000);
+	memcpy(h.after, place, sizeof(place));
+	for (uint64_t i = n + 1; i <= JOIN_WAIT_ALL; i++)
+		tick(i * 5000, 700);
+	assert_true(join_waiting(join) < JOIN_WAIT_ALL);
+	a = join_hiccup(join, &h);
+	assert_int_equal(a->start_ns, h.start_ns);
+	assert_int_equal(a->duration_ns, 4040);
+	assert_int_equal(a->attributed_ns, 4000);
+	assert_int_equal(a->outside_ns, 0);
+	assert_int_equal(join_counts(join)->below_threshold, n);
+	assert_int_equal(join_counts(join)->mismatches, 0);
+	end_hand();
+}
+
 /* Interrupts alone, and the reader never makes room: nothing says that a hiccup lasts. The known
  * part is bounded and adds up; the rest counts as lost, not as outside the kernel. */
 static void test_storm_of_interrupts(void **state)
@@ -634,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_stopped_before_a_hog),
 		cmocka_unit_test(test_two_in_a_row),
 		cmocka_unit_test(test_hiccup_still_to_come),
+		cmocka_unit_test(test_hiccup_still_to_come_in_a_full_ring),
 		cmocka_unit_test(test_storm_of_interrupts),
 		cmocka_unit_test(test_open_and_not_relieved),
 		cmocka_unit_test(test_netted_too_much),
