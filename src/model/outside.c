@@ -28,7 +28,7 @@ struct mark {
 struct gap {
 	uint64_t start, end, ns;
 	uint64_t number; /* number of the gap on this CPU */
-	uint32_t mark;   /* NONE: it coincides with no other, or there is no memory */
+	uint32_t mark;   /* NONE: it overlaps an earlier one of its CPU, or there is no memory */
 };
 
 struct waiting {
@@ -36,7 +36,7 @@ struct waiting {
 	uint32_t nkept;
 	uint32_t recent[RECENT]; /* ring of marks, NONE among them */
 	uint64_t nrecent;
-	uint64_t newest;
+	uint64_t newest; /* end of the last that ended */
 	uint64_t steal_ns;
 	bool steal_known;
 };
@@ -100,7 +100,7 @@ static unsigned octave(uint64_t ns)
 }
 
 /* The chain of gaps of this octave of lengths that begin in a span as long as the least of them: a
- * CPU has one there at most. */
+ * CPU has two there at most, as they hardly overlap. */
 static uint32_t *chain_of(const struct outside *o, unsigned length, uint64_t span)
 {
 	return &o->chain[(span * 64 + length) * o->factor >> (64 - o->bits)];
@@ -317,8 +317,10 @@ void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t 
 		return;
 	}
 	g.number = w->nrecent;
-	w->newest = end_ns;
-	g.mark = new_mark(o, index, &g);
+	/* A CPU is stopped once at a time: where it says more, one of them counts. */
+	if (start_ns + ALIKE_NS >= w->newest)
+		g.mark = new_mark(o, index, &g);
+	w->newest = end_ns > w->newest ? end_ns : w->newest;
 	if (g.mark != NONE)
 		find_simultaneous(o, &o->mark[g.mark]);
 	make_recent(o, w, g.mark);

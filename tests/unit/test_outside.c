@@ -327,6 +327,25 @@ static void test_quarter(void **state)
 		assert_string_equal(said(MANY - 1 - cpu), "simultaneous 10000 in 1");
 }
 
+/* A file's, of a workload whose windows overlap: a CPU is one CPU, however often it says so. */
+static void test_overlapping(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < MANY / 4; i++)
+		gap(1, 10000, 20000);
+	gap(0, 10000, 20000);
+	for (uint32_t cpu = 2; cpu < 2 + MANY / 4; cpu++) {
+		gap(cpu, 100000, 900000);
+		gap(cpu, 100000, 110000);
+		gap(cpu, 200000, 210000); /* in the first, still */
+	}
+	gap(0, 200000, 210000);
+	outside_finish(o);
+	check_totals();
+	assert_string_equal(said(0), "other 20000 in 2");
+	assert_string_equal(said(1), "other 160000 in 16");
+}
+
 /* A gap is not compared with each of the CPUs: 200,000 of them took 9 s where each of 8192 CPUs had
  * one of its own, later and earlier. */
 static void test_one_of_very_many(void **state)
@@ -458,17 +477,19 @@ static void test_old(void **state)
 	       "steal 10000000 in 1, other 11000000 in 2", "");
 }
 
-/* The earlier of equally long gaps take it, however they are sorted. They are out of order after
- * some had to go. */
+/* The earlier of equally long gaps take it, however they are sorted: the newest is in the place of
+ * one that had to go. */
 static void test_equally_long(void **state)
 {
 	(void)state;
 	outside_steal(o, 0, 0);
 	gap(1, 10000000, 10006000);
-	for (unsigned i = 0; i < 4; i++)
-		gap(0, 10000000 * (1 + (i ^ 3)), 10000000 * (1 + (i ^ 3)) + 6000);
+	gap(0, 1000000, 1005000);
+	for (uint64_t i = 1; i <= KEPT; i++)
+		gap(0, 10000000 * i, 10000000 * i + 6000);
+	assert_string_equal(said(0), "other 5000 in 1");
 	outside_steal(o, 0, 1); /* the first, which is simultaneous, takes it */
-	finish("simultaneous 6000 in 1, other 18000 in 3", "simultaneous 6000 in 1", "");
+	finish("other 3071000 in 512, simultaneous 6000 in 1", "simultaneous 6000 in 1", "");
 }
 
 static void test_simultaneous_before_steal(void **state)
@@ -550,6 +571,7 @@ int main(void)
 		TEST_MANY(test_chance),
 		TEST_MANY(test_all_at_once),
 		TEST_MANY(test_quarter),
+		TEST_MANY(test_overlapping),
 		TEST_MANY(test_all_at_once_after_many),
 		cmocka_unit_test_teardown(test_one_of_very_many, end),
 		TEST(test_base_is_not_stolen),
