@@ -23,7 +23,9 @@ struct group {
 struct grouped {
 	struct group *row;
 	uint32_t n;
-	uint32_t *slot, slots; /* a power of 2 */
+	uint32_t *slot;
+	unsigned bits;   /* 2^bits slots */
+	uint64_t factor; /* by a random address: nobody makes up names of one slot */
 };
 
 int leaders_init_parts(struct leaders *s, uint32_t lanes, const uint32_t *of, uint32_t n)
@@ -137,12 +139,11 @@ static uint32_t slot_of(const struct grouped *g, const struct source *s, const c
 			const char *label)
 {
 	uint64_t hash = hash_text(HASH_BEGIN, name);
-	uint32_t i;
+	uint32_t last = (1u << g->bits) - 1, i;
 
 	hash = hash_text(hash_byte(hash, s->kind), label);
 	hash = hash_text(hash_byte(hash, s->by), s->function);
-	for (i = (uint32_t)(hash ^ hash >> 32) & (g->slots - 1); g->slot[i];
-	     i = (i + 1) & (g->slots - 1))
+	for (i = hash * g->factor >> (64 - g->bits); g->slot[i]; i = (i + 1) & last)
 		if (in_group(&g->row[g->slot[i] - 1], s, name, label))
 			break;
 	return i;
@@ -306,7 +307,7 @@ static void update_part(struct leaders *s, const struct view *v, uint32_t part, 
 
 int leaders_update(struct leaders *s, const struct view *v)
 {
-	struct grouped g = {.slots = 2};
+	struct grouped g = {.bits = 1};
 	size_t most = 1;
 	int err = -ENOMEM;
 
@@ -315,10 +316,11 @@ int leaders_update(struct leaders *s, const struct view *v)
 			most += v->cpu[i].sources.count;
 		else if (v->cpu[i].sources.count > most)
 			most = v->cpu[i].sources.count;
-	while (g.slots < 2 * most)
-		g.slots *= 2;
+	while (1u << g.bits < 2 * most)
+		g.bits++;
 	g.row = calloc(most, sizeof(*g.row));
-	g.slot = calloc(g.slots, sizeof(*g.slot));
+	g.slot = calloc(1u << g.bits, sizeof(*g.slot));
+	g.factor = (uintptr_t)g.row * 0x9e3779b97f4a7c15 | 1;
 	if (g.row && g.slot) {
 		s->lanes = s->lanes < v->ncpus ? s->lanes : v->ncpus;
 		for (uint32_t i = 0; i < s->n; i++)
