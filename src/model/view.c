@@ -8,8 +8,6 @@
 
 #include "base/units.h"
 
-#define USERS_BYTES (TEXTS_BYTES / 2)
-
 static int init_lane(struct cpu *c, unsigned number)
 {
 	c->number = number;
@@ -36,14 +34,14 @@ int view_again(struct view *v, unsigned number)
 	return init_lane(c, number);
 }
 
-static const char *keep(struct view *v, struct texts **t, size_t most, const char *text)
+static const char *keep(struct view *v, struct texts **t, const char *text)
 {
 	const char *kept;
 
 	if (!text)
 		return NULL;
 	if (!*t)
-		*t = texts_new(most);
+		*t = texts_new(TEXTS_BYTES);
 	kept = *t ? texts_keep(*t, text, strlen(text)) : NULL;
 	v->run.names_lack |= !kept;
 	return kept;
@@ -51,12 +49,12 @@ static const char *keep(struct view *v, struct texts **t, size_t most, const cha
 
 const char *view_text(struct view *v, const char *text)
 {
-	return keep(v, &v->texts, TEXTS_BYTES, text);
+	return keep(v, &v->texts, text);
 }
 
 const char *view_users_text(struct view *v, const char *text)
 {
-	return keep(v, &v->users_texts, USERS_BYTES, text);
+	return keep(v, &v->users_texts, text);
 }
 
 void view_not_observed(struct view *v, const char *tracepoint)
