@@ -46,7 +46,8 @@ struct watch_groups { /* 2 * epoch of the look + 1: it is in one of the chosen *
 };
 extern struct watch_groups watch_groups SEC(".maps");
 
-#define PF_KTHREAD   0x00200000 /* include/linux/sched.h */
+#define PF_EXITING   0x00000004 /* include/linux/sched.h */
+#define PF_KTHREAD   0x00200000
 #define CGROUPS_DEEP 16
 
 static __always_inline bool look_at_groups(struct task_struct *task)

@@ -191,10 +191,10 @@ static __always_inline __u64 was_in_the_way(struct cpu_state *c, const struct ta
 	return sum_was_in_the_way(c) ? c->own.sums.left_ns : 0;
 }
 
-/* The last switch of a thread whose process was watched by its name, which is forgotten before. */
-static __always_inline bool dies_here(const struct cpu_state *c, struct task_struct *prev)
+/* A thread that ends: a process watched by its name is forgotten before it is gone. */
+static __always_inline bool ends_here(const struct cpu_state *c, struct task_struct *prev)
 {
-	return watch_comms && c->own.here == (__u32)prev->pid && state_of(prev) & TASK_DEAD;
+	return watch_comms && c->own.here == (__u32)prev->pid && prev->flags & PF_EXITING;
 }
 
 /* A switch where nobody is watched. */
@@ -228,7 +228,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		}
 		return 0;
 	}
-	mine = is_watched(prev) || dies_here(c, prev);
+	mine = is_watched(prev) || ends_here(c, prev);
 	first = !c->own.seen; /* a thread that leaves now was here before the window */
 	c->own.seen = 1;
 	if (!c->active && !mine && !is_watched(next)) {

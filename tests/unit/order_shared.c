@@ -46,6 +46,7 @@ static inline void end_vector(struct cpu_state *c, __u32 id, __u32 number)
 
 const volatile int summing = SUMS_BESIDE;
 const volatile __s32 watch_tid[WATCH_IDS];
+const volatile int watch_comms;
 volatile __u32 watch_groups_epoch, watch_groups_fence;
 volatile __u64 watch_group[CHOICE_GROUPS];
 

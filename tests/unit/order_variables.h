@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The variables and maps that all probe files share (bpf/trace.bpf.c), as a case of order.h has
- * them: two targets, all switched on. For behind the probes; summing and watch_tid are the case's
- * own. */
+ * them: two targets, all switched on. For behind the probes; summing, watch_tid and
+ * watch_comms are the case's own. */
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {1, 2};
 const volatile int irqs_are_vectors = 1, current_known = 1, exits_known, owners_in,
-		   owners_hierarchy, watching = 1, watch_users, watch_comms, watch_in_groups,
-		   watch_vcpus, states_apart;
+		   owners_hierarchy, watching = 1, watch_users, watch_in_groups, watch_vcpus,
+		   states_apart;
 const volatile __u8 highest_bit[256] = HIGHEST_BITS;
 const volatile __u8 vector_of_irq[VECTOR_IRQS];
 const volatile __s32 watch_tgid[WATCH_IDS];

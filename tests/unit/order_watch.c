@@ -17,6 +17,7 @@ struct cpu_state order_state, order_other;
 struct sum order_sums[SUM_ROWS];
 __u64 order_clock;
 __u32 order_found;
+__s32 order_named;
 volatile __u32 watch_groups_epoch, watch_groups_fence;
 volatile __u64 watch_group[CHOICE_GROUPS];
 
@@ -81,6 +82,8 @@ static inline void *look_up(const void *map, __u32 key)
 		return &timer_state;
 	if (map == &watch_dues)
 		return due_known ? &due_ns : NULL;
+	if (map == &watch_processes)
+		return key && key == (__u32)order_named ? &order_named : NULL;
 	if (map == &cpu_sums)
 		return &order_sums[key];
 	if (map == &watch_waits)
@@ -145,9 +148,9 @@ void order_goes_elsewhere(__u64 now)
 
 static struct cfs_rq queue;
 
-static void switch_threads(int prev, int next, bool preempt, unsigned int state)
+static void switch_threads(int prev, int next, bool preempt, unsigned int state, unsigned int flags)
 {
-	struct task_struct from = {.pid = prev, .tgid = prev, .__state = state},
+	struct task_struct from = {.pid = prev, .tgid = prev, .__state = state, .flags = flags},
 			   to = {.pid = next, .tgid = next};
 	unsigned long long ctx[3] = {preempt, (unsigned long long)&from, (unsigned long long)&to};
 
@@ -157,17 +160,22 @@ static void switch_threads(int prev, int next, bool preempt, unsigned int state)
 
 void order_switch(int prev, int next)
 {
-	switch_threads(prev, next, true, 0);
+	switch_threads(prev, next, true, 0, 0);
 }
 
 void order_sleeps(int prev, int next)
 {
-	switch_threads(prev, next, false, 1);
+	switch_threads(prev, next, false, 1, 0);
+}
+
+void order_ends(int prev, int next, unsigned int state)
+{
+	switch_threads(prev, next, !state, state, 0x4);
 }
 
 void order_dies(int prev, int next)
 {
-	switch_threads(prev, next, false, 0x80);
+	order_ends(prev, next, 0x80);
 }
 
 void order_wakes(unsigned int cpu, int wake_cpu)

@@ -30,6 +30,9 @@ void order_switch(int prev, int next); /* on the target; nobody watches these th
 void order_sleeps(int prev, int next); /* the same, of one that sleeps from now on */
 void order_dies(int prev, int next);   /* the same, of one that ends */
 #define ORDER_WATCHED 7777             /* one that somebody watches */
+/* The same, of one that is ending, and makes way (state: 0) or sleeps (1) meanwhile. */
+void order_ends(int prev, int next, unsigned int state);
+extern __s32 order_named; /* a process that is watched by its name; 0: none is */
 
 /* The one that is watched is woken: on this CPU, while the kernel would wake it on another; by the
  * timer of a clock (HRTIMER_BASE_MONOTONIC: 0, ...) that is so much ahead of CLOCK_MONOTONIC; or

@@ -19,7 +19,7 @@
 #include "wait.bpf.h"
 
 /* Constant for the programs. */
-volatile int summing = SUMS_ALONE;
+volatile int summing = SUMS_ALONE, watch_comms;
 
 #define OLD   0x1111111111111111ULL /* no byte of one of these is the other's */
 #define NEW   0x2222222222222222ULL
@@ -483,6 +483,38 @@ static void test_number_used_again(void **unused)
 	summing = SUMS_ALONE;
 }
 
+/* A process that is watched by its name is forgotten as it ends, which takes a while: its thread
+ * may sleep or make way until it is gone, and leaves its CPU like any other. */
+static void test_ends_slowly(void **unused)
+{
+	(void)unused;
+	for (unsigned int state = 0; state < 2; state++) {
+		const struct record *left;
+
+		reset_records();
+		watch_comms = 1;
+		order_named = HERE;
+		clock_is(1000);
+		order_switch(NOBODY, HERE);
+		assert_int_equal(order_state.active, 1);
+		order_named = 0;
+		clock_is(2000);
+		left = (void *)&order_state.ring[order_state.own.place[LEVEL_THREAD]];
+		order_ends(HERE, NOBODY, state);
+		assert_int_equal(left->kind, RECORD_WATCH);
+		assert_int_equal(left->mark, WATCH_OUT);
+		assert_int_equal(left->start_ns, 1000);
+		assert_int_equal(left->end_ns, 2000);
+		assert_int_equal(order_state.active, !state);
+		order_switch(NOBODY, HERE);
+		assert_int_equal(order_state.active, 0);
+		order_dies(HERE, NOBODY);
+		assert_int_equal(order_state.active, 0);
+	}
+	summing = SUMS_ALONE;
+	watch_comms = 0;
+}
+
 /* NUMA: the kernel looks for a place near where the sleeper was to go, and finds the one where it
  * was: it waits there. */
 static void test_waits_where_it_is(void **unused)
@@ -507,6 +539,7 @@ int main(void)
 					   cmocka_unit_test(test_softirq_put_aside_unseen),
 					   cmocka_unit_test(test_clock_is_set),
 					   cmocka_unit_test(test_number_used_again),
+					   cmocka_unit_test(test_ends_slowly),
 					   cmocka_unit_test(test_waits_where_it_is),
 					   cmocka_unit_test(test_a_free_place),
 					   cmocka_unit_test(test_a_place_that_gets_free),
