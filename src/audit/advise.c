@@ -52,9 +52,10 @@ static uint64_t beside(const struct place *p, const char *function)
 	return n;
 }
 
+/* The CPPC driver's irq_work is queued by each tick. */
 static bool is_tick(const struct source *s)
 {
-	if (runs(s, "tick_nohz_handler") || runs(s, "tick_sched_timer"))
+	if (runs(s, "tick_nohz_handler") || runs(s, "tick_sched_timer") || runs(s, "cppc_irq_work"))
 		return true;
 	return s->kind == SOURCE_VECTOR && !strcmp(s->name, "local_timer") &&
 	       (!s->function || s->function[0] == '[');

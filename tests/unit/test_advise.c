@@ -125,14 +125,17 @@ static void test_the_tick_of_a_nohz_full_cpu(void **state)
 		const char *id;
 	} is[] = {{1, "T04"}, {2, "T05"}, {4, "T02"}, {8, "T06"}, {16, "T07"}, {32, "T08"}};
 	struct source *s = tick();
+	struct source *cppc = add(SOURCE_VECTOR, 5, "irq_work", "cppc_irq_work", 100);
 
 	(void)state;
 	cpus_parse("3", &v.host.nohz_full, NULL, 0);
 	assert_cause(s, "T01");
 	assert_non_null(strstr(s->advice, "nothing was seen that kept"));
+	assert_string_equal(cppc->advice, s->advice);
 	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
 		kept(is[i].dependency, 10 + i);
 		assert_cause(s, is[i].id);
+		assert_cause(cppc, is[i].id);
 	}
 }
 
