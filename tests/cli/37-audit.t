@@ -4,6 +4,7 @@
 never; and on this machine, where what it says is held against the files themselves."""
 import configparser
 import ctypes
+import glob
 import json
 import os
 import re
@@ -691,9 +692,13 @@ isolated = parse_cpus(read("/" + CPU + "isolated"))
 nohz = read("/" + CPU + "nohz_full")
 nohz = parse_cpus(nohz) if nohz and nohz[0].isdigit() else set()
 rest = parse_cpus(report["housekeeping"])
-ok(target and rest and rest <= online() - target
-   and (rest == online() - target or not rest & (isolated | nohz)),
-   "the rest keeps house, without others that are to be quiet", (report["cpus"], rest))
+partitions = parse_cpus(read("/sys/fs/cgroup/cpuset.cpus.isolated"))
+for name in glob.glob("/sys/fs/cgroup/**/cpuset.cpus.partition", recursive=True):
+    if read(name) == "isolated":
+        partitions |= parse_cpus(read(name.removesuffix("partition") + "effective"))
+ok(target and rest, "somebody is quiet, and somebody keeps house", (report["cpus"], rest))
+is_(rest, online() - target - isolated - nohz - partitions or online() - target,
+    "the rest keeps house, without others that are to be quiet")
 is_(by_id["nohz_full"]["level"], "OK" if target <= nohz else "FAIL",
     "nohz_full as the machine has it")
 if not os.path.exists("/sys/fs/cgroup/cpuset.cpus.isolated"):
