@@ -89,7 +89,7 @@ static void test_many_threads(void **state)
 	put_threads(&f, 100000, 1, KTHREAD " 0 1 0 0-3");
 	one = look(&f, 100000);
 	begin = seconds();
-	audit_cpu_3(&f, &out);
+	assert_int_equal(audit_cpu_3(&f, &out), 0);
 	assert_true(seconds() - begin < 300 * one);
 	for (x = out.row; strcmp(x->id, "kthreads"); x++)
 		;
