@@ -124,6 +124,7 @@ bool kconfig(const struct audit *a, const char *option, char *value,
 bool isolated_now(const struct audit *a,
 		  /* isolated by isolcpus= or a cpuset partition; false: not known */
 		  struct cpus *set);
+struct cpus quiet_now(const struct audit *a); /* isolated, or nohz_full */
 
 /* Reads a file below sys/devices/system/cpu/cpuN. cpu_text: its first line; NULL, and line is "",
  * when it is missing. */
@@ -195,6 +196,7 @@ void words_end(struct number_words *w);
 /* Collects threads for one command that moves them to housekeeping CPUs and one that moves them
  * back, then gives the commands to the finding. Takes both texts. */
 void thread_fix(const struct task *t, struct text *list, struct text *back);
+void thread_bind(const struct task *t, const struct cpus *to, struct text *commands); /* one more */
 void threads_move(struct audit *a, struct finding *f, struct text *list, struct text *back);
 
 /* Checks that no unbound kernel thread of this kind may run on the CPUs. The finding says `what`

@@ -224,15 +224,15 @@ static void check_pairs(struct audit *a)
 	good(f, "one thread of each core in use");
 }
 
-/* Siblings of targets that are isolated for another workload. */
-static void say_isolated(struct audit *a, const struct cpus *set)
+/* Siblings of targets that are to be quiet for another workload. */
+static void say_quiet(struct audit *a, const struct cpus *set)
 {
 	char list[LIST_MAX];
 
 	if (!cpus_empty(set))
 		good(info(a,
-			  "isolated cpu %s shares its core with %s: what runs on one slows the "
-			  "other",
+			  "cpu %s, isolated or nohz_full, shares its core with %s: what runs on "
+			  "one slows the other",
 			  cpus_format(set, list, sizeof(list)), a->whose),
 		     "one thread of each core in use");
 }
@@ -264,10 +264,10 @@ static void take_offline(struct audit *a, struct finding *f, const struct cpus *
 
 /* nosmt leaves the first thread of each core: it would take away a target that is another. The
  * list of a core has no threads that are offline, so one that is alone in it may be another; and
- * any that is isolated for another workload. cpu 0 cannot go offline, on x86. */
+ * any that is to be quiet for another workload. cpu 0 cannot go offline, on x86. */
 void check_smt(struct audit *a)
 {
-	struct cpus shared, siblings, others, left; /* others: isolated, too */
+	struct cpus shared, siblings, others, left; /* others: to be quiet, too */
 	char name[128], list[LIST_MAX];
 	bool known = false, first = true;
 
@@ -288,13 +288,13 @@ void check_smt(struct audit *a)
 		return;
 	}
 	check_pairs(a);
-	isolated_now(a, &others);
+	others = quiet_now(a);
 	cpus_sub(&others, &a->targets);
 	left = without(&a->housekeeping, &others);
 	siblings = shared;
 	cpus_sub(&shared, &others);
 	cpus_and(&siblings, &others);
-	say_isolated(a, &siblings);
+	say_quiet(a, &siblings);
 	if (cpus_empty(&shared)) {
 		if (cpus_empty(&siblings))
 			found_ok(a, "no CPU beside these shares a core with them");

@@ -101,11 +101,33 @@ static void check_tasks(struct audit *a)
 	}
 }
 
+static struct finding *say_realtime(struct audit *a, struct naming *names, bool users)
+{
+	struct finding *f = warn(a, "real-time threads may preempt what runs on %s: %s", a->whose,
+				 name_list(names));
+
+	if (f && users)
+		f->cause = "K34";
+	return f;
+}
+
+/* A program's thread that may otherwise run on other quiet CPUs alone, those of its own workload:
+ * they are in *rest. */
+static bool has_own(const struct task *t, const struct audit *a, const struct cpus *quiet,
+		    struct cpus *rest)
+{
+	*rest = without(&t->allowed, &a->targets);
+	cpus_and(rest, &a->online);
+	return !(t->flags & TASK_KTHREAD) && !cpus_empty(rest) && covers(quiet, rest);
+}
+
 static void check_realtime(struct audit *a)
 {
+	struct cpus rest, quiet = quiet_now(a);
 	struct task_walk w = {0};
-	struct naming names = {0};
+	struct naming names = {0}, others = {0};
 	struct text list = {.audit = a}, back = {.audit = a};
+	struct text move = {.audit = a}, moved = {.audit = a};
 	bool users = false;
 	struct task t;
 
@@ -121,20 +143,22 @@ static void check_realtime(struct audit *a)
 			continue;
 		snprintf(name, sizeof(name), "%.*s [%u] prio %u", (int)t.comm_len, t.comm, t.tid,
 			 t.priority);
+		if (has_own(&t, a, &quiet, &rest)) {
+			name_add(&others, name, strlen(name));
+			thread_bind(&t, &rest, &move);
+			thread_bind(&t, &t.allowed, &moved);
+			continue;
+		}
 		name_add(&names, name, strlen(name));
 		thread_fix(&t, &list, &back);
 		users |= !(t.flags & TASK_KTHREAD);
 	}
-	if (!names.count) {
+	if (!names.count && !others.count)
 		found_ok(a, "no foreign real-time thread may run on these CPUs");
-		return;
-	}
-	struct finding *f = warn(a, "real-time threads may preempt what runs on %s: %s", a->whose,
-				 name_list(&names));
-
-	if (f && users)
-		f->cause = "K34";
-	threads_move(a, f, &list, &back);
+	if (names.count)
+		threads_move(a, say_realtime(a, &names, users), &list, &back);
+	if (others.count)
+		fix_take(say_realtime(a, &others, true), &move, &moved);
 }
 
 static void check_systemd(struct audit *a)

@@ -126,15 +126,23 @@ bool isolated_now(const struct audit *a, struct cpus *set)
 	return i.boot_known;
 }
 
+struct cpus quiet_now(const struct audit *a)
+{
+	struct cpus quiet, nohz;
+
+	isolated_now(a, &quiet);
+	list_of(a, "sys/devices/system/cpu/nohz_full", &nohz);
+	cpus_or(&quiet, &nohz);
+	return quiet;
+}
+
 struct cpus audit_others(const struct facts *facts, const struct cpus *targets)
 {
 	const struct audit a = {.facts = facts};
-	struct cpus online, quiet, nohz;
+	const struct cpus quiet = quiet_now(&a);
+	struct cpus online;
 
 	audit_online(facts, &online);
-	isolated_now(&a, &quiet);
-	list_of(&a, "sys/devices/system/cpu/nohz_full", &nohz);
-	cpus_or(&quiet, &nohz);
 	return place_others(&online, targets, &quiet);
 }
 
@@ -278,13 +286,18 @@ bool runs_as_root(const struct audit *a, const struct task *t)
 	return !root || has_word(root, number);
 }
 
+void thread_bind(const struct task *t, const struct cpus *to, struct text *commands)
+{
+	char list[LIST_MAX];
+
+	text_add(commands, "%staskset -pc %s %u", commands->len ? "; " : "",
+		 cpus_format(to, list, sizeof(list)), t->tid);
+}
+
 void thread_fix(const struct task *t, struct text *list, struct text *back)
 {
-	char allowed[LIST_MAX];
-
 	text_add(list, " %u", t->tid);
-	text_add(back, "%staskset -pc %s %u", back->len ? "; " : "",
-		 cpus_format(&t->allowed, allowed, sizeof(allowed)), t->tid);
+	thread_bind(t, &t->allowed, back);
 }
 
 void threads_move(struct audit *a, struct finding *f, struct text *list, struct text *back)

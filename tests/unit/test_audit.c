@@ -871,7 +871,13 @@ static const struct step steps[] = {
 	{"smt",
 	 {{CPU "cpu3/topology/thread_siblings_list", "1,3\n"}, {CPU "isolated", "1,3\n"}},
 	 FINDING_INFO,
-	 "isolated cpu 1 shares its core with cpu 3: what runs on one slows the other",
+	 "cpu 1, isolated or nohz_full, shares its core with cpu 3: what runs on one slows",
+	 NULL,
+	 NULL},
+	{"smt",
+	 {{CPU "cpu3/topology/thread_siblings_list", "1,3\n"}, {CPU "nohz_full", "1,3\n"}},
+	 FINDING_INFO,
+	 "cpu 1, isolated or nohz_full, shares its core with cpu 3: what runs on one slows",
 	 NULL,
 	 NULL},
 	{"smt",
@@ -1554,10 +1560,71 @@ static void test_lists(void **state)
 	facts_free(&f);
 }
 
+/* A real-time thread that has CPUs of its own besides, isolated or nohz_full, stays on those; what
+ * may run on others, too, and the kernel's threads are moved off all of them. */
+static void test_realtime_elsewhere(void **state)
+{
+	static const struct {
+		const char *allowed, *fix, *undo;
+	} rows[] = {
+		{"2-3", "taskset -pc 2 40; taskset -pc 2 41",
+		 "taskset -pc 2-3 40; taskset -pc 2-3 41"},
+		{"1,3", "taskset -pc 1 40; taskset -pc 1 41",
+		 "taskset -pc 1,3 40; taskset -pc 1,3 41"},
+		{"1-3,7", "taskset -pc 1-2 40; taskset -pc 1-2 41", /* 7 is offline */
+		 "taskset -pc 1-3,7 40; taskset -pc 1-3,7 41"},
+		{"0,2-3", "for t in 40 41 42; do taskset -pc 0 $t; done",
+		 "taskset -pc 0,2-3 40; taskset -pc 0,2-3 41; taskset -pc 2-3 42"},
+		{"3,7", "for t in 40 41 42; do taskset -pc 0 $t; done",
+		 "taskset -pc 3,7 40; taskset -pc 3,7 41; taskset -pc 2-3 42"},
+	};
+	char tasks[256];
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	good(&f);
+	put(&f, CPU "isolated", "1,3\n");
+	put(&f, CPU "nohz_full", "2-3,7\n");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool own = i < 3;
+		unsigned n = 0;
+
+		snprintf(tasks, sizeof(tasks),
+			 "40 40 S 400000 1 1 80 %s app\n41 40 S 400000 1 2 70 %s app\n"
+			 "42 42 S " KTHREAD " 1 1 1 2-3 kthread\n",
+			 rows[i].allowed, rows[i].allowed);
+		put(&f, TASKS, tasks);
+		out = check(&f, 3);
+		for (uint32_t k = 0; k < out.count; k++) {
+			const struct finding *x = &out.row[k];
+
+			if (strcmp(x->id, "realtime"))
+				continue;
+			n++;
+			assert_int_equal(x->level, FINDING_WARN);
+			if (own && strstr(x->title, "kthread")) {
+				assert_string_equal(x->fix, "for t in 42; do taskset -pc 0 $t; "
+							    "done");
+				assert_null(strstr(x->title, "app"));
+				continue;
+			}
+			assert_non_null(strstr(x->title, "app [40] prio 80, app [41] prio 70"));
+			assert_string_equal(x->cause, "K34");
+			assert_string_equal(x->fix, rows[i].fix);
+			assert_string_equal(x->undo, rows[i].undo);
+		}
+		assert_int_equal(n, own ? 2 : 1);
+		findings_free(&out);
+	}
+	facts_free(&f);
+}
+
 static const struct {
 	unsigned apart; /* from one thread of a core to the next */
 	const char *isolated, *targets, *fix;
 	enum fix_kind kind;
+	const char *nohz_full; /* NULL: none */
 } cores[] = {
 	{4, "", "2-3", "nosmt", FIX_BOOT},
 	{4, "", "6-7", "for i in 2 3; do echo 0 > /sys/devices/system/cpu/cpu$i/online; done",
@@ -1587,6 +1654,9 @@ static const struct {
 	 "leave a whole core to housekeeping, and isolate the first thread of each of the "
 	 "others",
 	 FIX_WORDS},
+	/* one that is nohz_full alone is as much another workload's */
+	{4, "", "1,3", "echo 0 > /sys/devices/system/cpu/cpu5/online", FIX_COMMAND, "2-3,6-7"},
+	{4, "2", "1,3", "echo 0 > /sys/devices/system/cpu/cpu5/online", FIX_COMMAND, "7"},
 };
 
 /* Without SMT the first thread of each core is left: that is advised only where it is the quiet
@@ -1612,6 +1682,7 @@ static void test_threads_of_cores(void **state)
 			put(&f, name, list);
 		}
 		put(&f, CPU "isolated", cores[i].isolated);
+		put(&f, CPU "nohz_full", cores[i].nohz_full ? cores[i].nohz_full : "\n");
 		assert_int_equal(cpus_parse(cores[i].targets, &o.targets, NULL, 0), 0);
 		assert_int_equal(audit(&f, &o, &out), 0);
 		x = find(&out, "smt");
@@ -1853,17 +1924,29 @@ static void test_alike(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quiet),          cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_all_have_steps), cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_arm64),          cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_targets),        cmocka_unit_test(test_many),
-		cmocka_unit_test(test_many_irqs),      cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_managed),        cmocka_unit_test(test_others),
-		cmocka_unit_test(test_alike),          cmocka_unit_test(test_slices),
-		cmocka_unit_test(test_lists),          cmocka_unit_test(test_threads_of_cores),
-		cmocka_unit_test(test_clock_watchdog), cmocka_unit_test(test_offline_threads),
-		cmocka_unit_test(test_swap),           cmocka_unit_test(test_whole_undo),
-		cmocka_unit_test(test_rcu_list),       cmocka_unit_test(test_scheduler_files),
+		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_all_have_steps),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_arm64),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many_irqs),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_managed),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_threads_of_cores),
+		cmocka_unit_test(test_realtime_elsewhere),
+		cmocka_unit_test(test_clock_watchdog),
+		cmocka_unit_test(test_offline_threads),
+		cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_whole_undo),
+		cmocka_unit_test(test_rcu_list),
+		cmocka_unit_test(test_scheduler_files),
 		cmocka_unit_test(test_managed_silent),
 	};
 
