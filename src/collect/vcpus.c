@@ -251,7 +251,11 @@ static uint32_t owner_of(const char *proc, int32_t pid)
 
 void vcpus_owned(struct vcpus_search *s, int32_t pid)
 {
-	s->owner = owner_of(s->proc, pid);
+	uint32_t owner = owner_of(s->proc, pid);
+
+	if (owner == UINT32_MAX) /* it is gone */
+		return;
+	s->owner = owner;
 	s->owned = true;
 }
 

@@ -41,7 +41,8 @@ struct vcpus_search {
  * guest=NAME), Firecracker by --id. A process can claim any; but once one was found, none of
  * another user counts. 0: there is none. */
 int32_t vcpus_machine(struct vcpus_search *s, const char *name);
-void vcpus_owned(struct vcpus_search *s, int32_t pid); /* from here on it is this one's user */
+/* From here on it is this one's user; where it is gone, that is not known and nothing changes. */
+void vcpus_owned(struct vcpus_search *s, int32_t pid);
 void vcpus_search_end(struct vcpus_search *s);
 
 /* The first process of several threads that was given this name, and has no virtual CPU to be seen:

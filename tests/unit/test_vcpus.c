@@ -167,6 +167,9 @@ static void owner(int pid, int user)
 static void takes_no_strangers(void **state)
 {
 	(void)state;
+	machine(299, "qemu;-name;web;"); /* gone before its user is known */
+	assert_int_equal(vcpus_machine(&search, "web"), 299);
+	gone(299);
 	machine(300, "qemu;-name;web;");
 	owner(300, 64);
 	assert_int_equal(vcpus_machine(&search, "web"), 300);
@@ -190,6 +193,11 @@ static void takes_no_strangers(void **state)
 	owner(302, 65); /* one that gave its user up */
 	vcpus_owned(&search, 302);
 	assert_int_equal(vcpus_machine(&search, "web"), 302);
+	gone(302);
+	vcpus_owned(&search, 302); /* one that has just ended: it comes again */
+	machine(303, "qemu;-name;web;");
+	owner(303, 65);
+	assert_int_equal(vcpus_machine(&search, "web"), 303);
 }
 
 static void waits_for_nobody(void **state)
