@@ -253,7 +253,7 @@ void vcpus_owned(struct vcpus_search *s, int32_t pid)
 {
 	uint32_t owner = owner_of(s->proc, pid);
 
-	if (owner == UINT32_MAX) /* it is gone */
+	if (owner == UINT32_MAX) /* gone */
 		return;
 	s->owner = owner;
 	s->owned = true;
