@@ -90,17 +90,24 @@ void reading_free(struct reading *r)
 
 static struct reading *pending[READINGS_PENDING];
 
-/* The place of the reading of this file, or else a free one, where it is begun; NULL: there is
- * none. Lets those go that have come and that nobody asked for again. */
-static struct reading **place_of(int at, const char *path, size_t most)
+/* The place of the reading of this file; NULL: it is not pending. */
+static struct reading **place_of(int at, const char *path)
+{
+	for (int i = 0; i < READINGS_PENDING; i++)
+		if (pending[i] && pending[i]->at == at && !strcmp(pending[i]->path, path))
+			return &pending[i];
+	return NULL;
+}
+
+/* Begins the reading in a free place; NULL: there is none. Lets those go that have come and that
+ * nobody asked for again. */
+static struct reading **begin(int at, const char *path, size_t most)
 {
 	struct reading **place = NULL;
 
 	for (int i = 0; i < READINGS_PENDING; i++) {
 		struct reading **r = &pending[i];
 
-		if (*r && (*r)->at == at && !strcmp((*r)->path, path))
-			return r;
 		if (*r && reading_came(*r, 0)) {
 			reading_free(*r);
 			*r = NULL;
@@ -115,13 +122,13 @@ static struct reading **place_of(int at, const char *path, size_t most)
 
 ssize_t read_in_time(int at, const char *path, char *buf, size_t most, long *wait_ns)
 {
-	struct reading **r = place_of(at, path, most);
-	uint64_t begin = now_ns(), waited;
-	bool came = r && reading_came(*r, *wait_ns);
+	struct reading **old = place_of(at, path), **r = old ? old : begin(at, path, most);
+	uint64_t began = now_ns(), waited;
+	bool came = r && reading_came(*r, old ? 0 : *wait_ns);
 	char *bytes;
 	ssize_t n;
 
-	waited = now_ns() - begin;
+	waited = now_ns() - began;
 	*wait_ns = waited < (uint64_t)*wait_ns ? *wait_ns - (long)waited : 0;
 	if (!came)
 		return -ETIMEDOUT;

@@ -25,7 +25,8 @@ void reading_free(struct reading *r);
 
 /* All in one: puts at most `most` bytes into `buf` and returns their number, or -errno. Takes from
  * *wait_ns what it has waited, all of it at most. -ETIMEDOUT: it has not come back, and does so
- * when the same is asked again; or as many have not, and none is begun. For one thread. */
+ * when the same is asked again, which waits no more; or as many have not, and none is begun. For
+ * one thread. */
 ssize_t read_in_time(int at, const char *path, char *buf, size_t most, long *wait_ns);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,12 +215,40 @@ static void waits_for_nobody(void **state)
 	alarm(0);
 }
 
-/* One that hangs and has a virtual CPU, too: another one is found all the same, if a little later,
- * and then the search says whom it waited for. */
+/* Two files hang, and one answers, once: it is there when it is asked for again, whoever was
+ * asked before. Nobody waits for the other one again. */
+static void keeps_what_came_late(void **state)
+{
+	char hangs[PATH_MAX], answers[PATH_MAX], buf[8];
+	long none = 0, wait_ns = LONG_NS;
+	ssize_t n;
+
+	(void)state;
+	snprintf(hangs, sizeof(hangs), "%s/hangs", proc);
+	snprintf(answers, sizeof(answers), "%s/answers", proc);
+	assert_int_equal(mkfifo(hangs, 0644) | mkfifo(answers, 0644), 0);
+	alarm(300);
+	assert_int_equal(read_in_time(AT_FDCWD, hangs, buf, sizeof(buf), &none), -ETIMEDOUT);
+	assert_int_equal(read_in_time(AT_FDCWD, answers, buf, sizeof(buf), &none), -ETIMEDOUT);
+	file(answers, "late", 4);
+	do {
+		usleep(10000);
+		n = read_in_time(AT_FDCWD, hangs, buf, sizeof(buf), &none);
+		assert_int_equal(n, -ETIMEDOUT);
+		n = read_in_time(AT_FDCWD, answers, buf, sizeof(buf), &none);
+	} while (n == -ETIMEDOUT);
+	assert_int_equal(n, 4);
+	assert_memory_equal(buf, "late", 4);
+	n = read_in_time(AT_FDCWD, hangs, buf, sizeof(buf), &wait_ns);
+	assert_int_equal(n, -ETIMEDOUT);
+	assert_true(wait_ns > 0);
+	alarm(0);
+}
+
+/* One that hangs and has a virtual CPU, too: another one is found all the same, at once, and until
+ * then the search says whom it waited for. */
 static void waits_for_no_machine(void **state)
 {
-	int32_t found;
-
 	(void)state;
 	thread(7, 7, "CPU 0/KVM\n");
 	hanging(7);
@@ -229,9 +259,8 @@ static void waits_for_no_machine(void **state)
 		assert_int_equal(search.late, 7);
 	}
 	machine(9, "qemu;-name;web;");
-	while (!(found = vcpus_machine(&search, "web")))
-		assert_true(search.late);
-	assert_int_equal(found, 9);
+	search.wait_ns = LONG_NS;
+	assert_int_equal(vcpus_machine(&search, "web"), 9);
 	alarm(0);
 }
 
@@ -359,6 +388,7 @@ int main(void)
 		TEST(takes_the_least),
 		TEST(takes_no_strangers),
 		TEST(waits_for_nobody),
+		TEST(keeps_what_came_late),
 		TEST(waits_for_no_machine),
 		TEST(asks_for_a_command_line_once),
 		TEST(sees_one_that_has_its_cpus_later),
