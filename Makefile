@@ -356,6 +356,7 @@ $(O)/tests/unit/test_user_files: \
 $(O)/tests/unit/test_irq_names: $(addprefix $(O)/src/collect/,irq_names.o irq_vectors.o)
 $(O)/tests/unit/test_symbols: $(O)/src/collect/symbols.o
 $(O)/tests/unit/test_vcpus: $(addprefix $(O)/src/collect/,vcpus.o reading.o)
+$(O)/tests/unit/test_choice: $(addprefix $(O)/src/collect/,chosen.o units.o mounts.o)
 $(O)/tests/unit/test_vcpu_clocks: $(O)/src/collect/vcpu_clocks.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o $(O)/src/collect/anchors.o
 $(O)/tests/unit/test_sleep: $(O)/src/collect/sleep.o $(O)/src/collect/workload.o \

@@ -267,6 +267,8 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 		add_group(c, w->cgroup[i], false);
 	for (int i = 0; w->vcpus[i]; i++)
 		c->machine[c->nmachines++] = machine_of(w->vcpus[i]);
+	for (uint32_t i = 0; i < c->nmachines; i++) /* all look in the same poll */
+		c->machine[i].search.wait_ns = VCPUS_WAIT_NS / c->nmachines;
 	look_at_processes(c, w);
 	choice_look(c, NULL, 1);
 	c->looked_ns = 0;

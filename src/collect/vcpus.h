@@ -12,7 +12,8 @@
 int32_t vcpus_pid(const char *text);
 const char *vcpus_name(const char *text); /* the name without "name=" */
 
-#define VCPUS_WAIT_NS 50000000 /* less than the rings hold at any rate (state.h) */
+/* The searches of one poll together: less than the rings hold at any rate (state.h). */
+#define VCPUS_WAIT_NS 50000000
 
 struct vcpus_process;
 
