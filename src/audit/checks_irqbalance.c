@@ -2,8 +2,10 @@
 /* The daemon that moves interrupts. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "audit/advise.h"
 #include "audit/checks.h"
 #include "audit/remedy.h"
 
@@ -50,6 +52,32 @@ static bool is_given(const struct audit *a, struct cpus *banned)
 	return given;
 }
 
+/* See runs_as_root(). As many processes as somebody likes have the name, so that root's are read
+ * once. */
+static bool runs_here(struct audit *a)
+{
+	const char *root = text_of(a, "run/root");
+	uint32_t *ids = malloc(((root ? strlen(root) : 0) / 2 + 2) * sizeof(*ids));
+	struct task_walk w = {0};
+	bool runs = false;
+	size_t n = 0;
+	struct task t;
+
+	a->short_of_memory |= !ids;
+	for (char *end; ids && root; root = end, n++) {
+		ids[n] = strtoul(root, &end, 10);
+		if (end == root)
+			break;
+	}
+	if (n)
+		qsort(ids, n, sizeof(*ids), threads_order);
+	while (ids && !runs && next_task(a, &w, &t))
+		runs = t.tid == t.tgid && comm_is(&t, "irqbalance") &&
+		       (!root || (n && bsearch(&t.tgid, ids, n, sizeof(*ids), threads_order)));
+	free(ids);
+	return runs;
+}
+
 /* irqbalance avoids isolated and nohz_full CPUs by itself, but a given ban replaces that
  * (irqbalance.c: setup_banned_cpus). It does not know CPUs that a cpuset isolates. */
 void check_irqbalance(struct audit *a)
@@ -57,16 +85,12 @@ void check_irqbalance(struct audit *a)
 	char list[LIST_MAX];
 	struct cpus banned, missing, all;
 	const struct fact *own = facts_find(a->facts, OWN);
-	bool given, running = false;
-	struct task_walk w = {0};
 	struct finding *f;
-	struct task t;
+	bool given;
 
-	while (next_task(a, &w, &t))
-		running |= comm_is(&t, "irqbalance") && runs_as_root(a, &t);
 	if (!need_tasks(a))
 		return;
-	if (!running) {
+	if (!runs_here(a)) {
 		found_ok(a, "irqbalance does not run");
 		return;
 	}
