@@ -336,6 +336,7 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 		return -ENOMEM;
 	*a = (struct audit){.facts = facts, .out = out, .targets = o->targets};
 	audit_online(facts, &a->online);
+	list_of(a, "sys/devices/system/cpu/possible", &a->possible);
 	a->housekeeping = audit_others(facts, &a->targets);
 	cpus_format(&a->targets, a->cpus, sizeof(a->cpus));
 	cpus_format(&a->housekeeping, a->keep, sizeof(a->keep));

@@ -16,6 +16,7 @@ struct audit {
 	struct findings *out;
 	const struct check *check;                 /* the running one */
 	struct cpus targets, online, housekeeping; /* housekeeping: audit_others() */
+	struct cpus possible;                      /* empty: not known */
 	char cpus[LIST_MAX], keep[LIST_MAX];       /* targets and housekeeping as lists */
 	char keep_mask[2 * LIST_MAX]; /* hex mask of housekeeping, as the kernel writes it */
 	char whose[LIST_MAX + 8];     /* "cpu 3", "cpus 3-5" */

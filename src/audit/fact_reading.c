@@ -148,12 +148,10 @@ struct cpus audit_others(const struct facts *facts, const struct cpus *targets)
 
 unsigned long long sum_of_targets(const struct audit *a, const char *at)
 {
+	const struct cpus *all = &a->possible;
 	unsigned long long sum = 0;
-	struct cpus possible;
 
-	if (!list_of(a, "sys/devices/system/cpu/possible", &possible))
-		return 0;
-	for (int cpu = cpus_next(&possible, 0); cpu >= 0; cpu = cpus_next(&possible, cpu + 1)) {
+	for (int cpu = cpus_next(all, 0); cpu >= 0; cpu = cpus_next(all, cpu + 1)) {
 		at += strspn(at, " ,");
 		if (!isdigit((unsigned char)*at))
 			break;

@@ -137,6 +137,52 @@ static void test_many_of_a_name(void **state)
 	assert_true(one < 20 * other);
 }
 
+/* Seconds of an audit of 1,000 interrupts where this is the list of possible CPUs. */
+static double possible(const char *list)
+{
+	struct findings out = {0};
+	const struct finding *x;
+	struct facts f = {0};
+	char name[64];
+	double begin;
+
+	put(&f, CPU "online", "0-3\n");
+	put(&f, CPU "possible", list);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "proc/irq/%d/smp_affinity_list", i);
+		put(&f, name, "3\n");
+		snprintf(name, sizeof(name), "sys/kernel/irq/%d/actions", i);
+		put(&f, name, "x\n");
+		snprintf(name, sizeof(name), "sys/kernel/irq/%d/per_cpu_count", i);
+		put(&f, name, "0,0,0,7\n");
+	}
+	begin = seconds();
+	assert_int_equal(audit_cpu_3(&f, &out), 0);
+	begin = seconds() - begin;
+	for (x = out.row; strcmp(x->id, "irq"); x++)
+		;
+	assert_int_equal(x->list.count, 1000);
+	assert_int_equal(x->list.row[0].count, 7);
+	findings_free(&out);
+	facts_free(&f);
+	return begin;
+}
+
+/* The list of possible CPUs is read once and not for each interrupt, which takes a hundred times as
+ * long. */
+static void test_many_interrupts(void **state)
+{
+	static char list[FACT_MAX - 1];
+	double one, other = possible("0-3\n");
+
+	(void)state;
+	for (size_t i = 0; i + 4 < sizeof(list); i += 4)
+		memcpy(list + i, "0-3,", 4);
+	list[strlen(list) - 1] = 0;
+	one = possible(list);
+	assert_true(one < 20 * other);
+}
+
 #define QUOTAS 2000
 #define EACH   10
 
@@ -343,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_many_of_a_name),
+		cmocka_unit_test(test_many_interrupts),
 		cmocka_unit_test(test_many_quotas),
 		cmocka_unit_test(test_many_sources),
 		cmocka_unit_test(test_memory),
