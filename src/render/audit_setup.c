@@ -276,6 +276,21 @@ static void add_list(struct cpus *all, const char *text)
 		cpus_or(all, &more);
 }
 
+struct cpus render_setup_quiet(const struct view *v)
+{
+	struct isolation now;
+	struct cpus online;
+
+	isolation_of(&v->facts, &now);
+	add_list(&now.all, facts_text(&v->facts, "sys/devices/system/cpu/nohz_full"));
+	cpus_clear(&online);
+	add_list(&online, facts_text(&v->facts, "sys/devices/system/cpu/online"));
+	cpus_and(&now.all, &online);
+	cpus_sub(&now.all, &v->run.cpus);
+	cpus_sub(&now.all, &v->run.housekeeping);
+	return now.all;
+}
+
 /* These CPUs, and those that are isolated already or that the boot parameters name: the operator
  * takes its own lists in place of those on the command line. rest: those that are online besides.
  */

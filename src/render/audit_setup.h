@@ -54,6 +54,9 @@ void render_setup_undo(const struct finding *f, FILE *out);
 /* Two lines of comment: for which machine and CPUs it is, and its purpose. */
 void render_setup_head(const struct view *v, const char *what, FILE *out);
 
+/* Other CPUs that are online, and isolated or nohz_full: no housekeeping ones. */
+struct cpus render_setup_quiet(const struct view *v);
+
 enum setup_of {
 	SETUP_ANSIBLE,
 	SETUP_TUNED,

@@ -72,6 +72,23 @@ static bool numbered(const struct finding *f)
 	return finding_form(f) == FIX_NUMBERED;
 }
 
+/* tuned takes isolated_cores away from each affinity, and where nothing is left of one it gives it
+ * all other CPUs (plugin_scheduler.py): with those of another workload among them, threads that are
+ * bound there would be moved to housekeeping. */
+static void write_scheduler(const struct view *v, FILE *out)
+{
+	const struct cpus quiet = render_setup_quiet(v);
+	char list[4096];
+
+	fputs("\n# interrupts and threads, whatever their numbers are\n", out);
+	if (!cpus_empty(&quiet))
+		fprintf(out,
+			"# cpu %s is left to them: named below, it would lose what is bound to "
+			"it\n",
+			cpus_format(&quiet, list, sizeof(list)));
+	fputs("[scheduler]\nisolated_cores=${isolated_cores}\n", out);
+}
+
 int render_tuned_conf(const struct view *v, FILE *out)
 {
 	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096];
@@ -86,9 +103,7 @@ int render_tuned_conf(const struct view *v, FILE *out)
 		"isolated_cores=%s\n",
 		cpus_format(&v->run.cpus, cpus, sizeof(cpus)));
 	if (any_of(v, numbered))
-		fputs("\n# interrupts and threads, whatever their numbers are\n[scheduler]\n"
-		      "isolated_cores=${isolated_cores}\n",
-		      out);
+		write_scheduler(v, out);
 	write_section(v, "sysctl", true, out);
 	write_section(v, "sysfs", false, out);
 	if (boot && !strpbrk(boot, "$\n"))

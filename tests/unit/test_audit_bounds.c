@@ -387,12 +387,9 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_many_of_a_name),
-		cmocka_unit_test(test_many_interrupts),
-		cmocka_unit_test(test_many_quotas),
-		cmocka_unit_test(test_many_sources),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_many_threads),    cmocka_unit_test(test_many_of_a_name),
+		cmocka_unit_test(test_many_interrupts), cmocka_unit_test(test_many_quotas),
+		cmocka_unit_test(test_many_sources),    cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

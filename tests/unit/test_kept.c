@@ -73,7 +73,7 @@ static void keep(struct findings *audit)
 	findings_free(audit);
 }
 
-static void is(int (*render)(const struct view *v, FILE *to), const char *want)
+static void write_out(int (*render)(const struct view *v, FILE *to))
 {
 	size_t len;
 	FILE *f;
@@ -82,6 +82,11 @@ static void is(int (*render)(const struct view *v, FILE *to), const char *want)
 	f = open_memstream(&out, &len);
 	assert_int_equal(render(&view, f), 0);
 	fclose(f);
+}
+
+static void is(int (*render)(const struct view *v, FILE *to), const char *want)
+{
+	write_out(render);
 	assert_string_equal(out, want);
 }
 
@@ -389,12 +394,47 @@ static void as_setup_quoted(void **state)
 	   "script=${i:PROFILE_DIR}/script.sh\n");
 }
 
+static void put(const char *name, const char *text)
+{
+	assert_int_equal(facts_add(&view.facts, name, 0, text, strlen(text)), 0);
+}
+
+/* tuned takes cpu 3 alone away from what may run on others, too: what is bound to cpu 2 stays
+ * there, and what was bound to cpu 3 may go there, which the profile says. */
+static void beside_quiet_ones(void **state)
+{
+	static const struct {
+		const char *isolated, *nohz_full, *list;
+	} rows[] = {{"3\n", "3\n", NULL},
+		    {"2-3\n", "\n", "2"},
+		    {"\n", "3,5\n", "5"},
+		    {"3,7,9\n", "2-3,6\n", "2,6-7"}}; /* 9 is offline */
+	char want[256];
+
+	(void)state;
+	tune_some();
+	put("sys/devices/system/cpu/online", "0-7\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		put("sys/devices/system/cpu/isolated", rows[i].isolated);
+		put("sys/devices/system/cpu/nohz_full", rows[i].nohz_full);
+		snprintf(want, sizeof(want),
+			 "\n# cpu %s is left to them: named below, it would lose what is bound to "
+			 "it\n[scheduler]\n",
+			 rows[i].list ? rows[i].list : "");
+		write_out(render_tuned_conf);
+		assert_non_null(strstr(out, "\nisolated_cores=3\n"));
+		assert_int_equal(strstr(out, want) != NULL, rows[i].list != NULL);
+		assert_int_equal(strstr(out, " is left to them") != NULL, rows[i].list != NULL);
+	}
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(as_sysctl), TEST(as_service),   TEST(as_playbook),    TEST(as_profile),
-		TEST(as_object), TEST(only_threads), TEST(as_setup_quoted)};
+	const struct CMUnitTest tests[] = {TEST(as_sysctl),       TEST(as_service),
+					   TEST(as_playbook),     TEST(as_profile),
+					   TEST(as_object),       TEST(only_threads),
+					   TEST(as_setup_quoted), TEST(beside_quiet_ones)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
