@@ -391,10 +391,11 @@ is_([w for w in lines if w["kernel_thread"] is not (None if w["comm"] is None el
     "nor in any line, as far as it has a name there")
 
 # ---- reports about another program's thread ----
-with program("spin") as p, program("forge", "60", str(p.pid)) as q:
-    with lib.opened("watch", "-q", "-p", str(q.pid), "--tid", str(p.tids[0]), "-d", "60s",
+with program("spin") as p, program("forge", "600", str(p.pid)) as q:
+    with lib.opened("watch", "-q", "-p", str(q.pid), "--tid", str(p.tids[0]), "-d", "10m",
                     "-f", "json") as run:
-        have_run(p, q, seconds=0.3)
+        have_run(p, seconds=0.3)
+        have_run(q, seconds=0.001)  # sleeps for most of its time
     report = json.loads(run.result.out)
     c = next((c for c in report["cpus"] if c["thread"]["pid"] == p.tids[0]), None)
 ok(c and c["thread"]["reported"] == 0 and c["hiccups"]["count"],

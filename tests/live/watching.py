@@ -69,9 +69,11 @@ def program(*args, **kwargs):
 def watch(*args, form="json", meanwhile=None, seconds=0.3):
     """The report of a window that lasts `seconds`, or as long as `meanwhile` takes; and what that
     returned."""
-    with lib.opened("watch", "-q", "-f", form, "-d", "60s" if meanwhile else f"{seconds}s",
+    with lib.opened("watch", "-q", "-f", form, "-d", "10m" if meanwhile else f"{seconds}s",
                     *map(str, args), stop=bool(meanwhile)) as run:
         did = meanwhile and meanwhile()
+        if meanwhile and run.proc.poll() is not None:
+            raise RuntimeError(f"the window closed too early: {lib.finish(run.proc, 1)}")
     if run.result.rc:
         raise RuntimeError(f"culprit watch {args}: {run.result}")
     return json.loads(run.result.out) if form == "json" else run.result.out, did
