@@ -308,7 +308,7 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 {
 	/* the lane of a watched thread is no CPU */
 	long cpu = view_threads(p->view) ? -1 : (long)p->cpu->number;
-	struct conditions here = conditions_of(&p->view->facts, &p->view->host, cpu);
+	struct conditions here = conditions_at(p->view->told.conditions, cpu);
 	struct cpus rest = advise_others(p->view, c);
 	char device[SOURCE_NAME], *text;
 	struct placeholders f = {.cpu = cpu,

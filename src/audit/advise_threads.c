@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Looks once at the threads of the facts, of which there may be a million, for all sources. */
+/* Looks once at the threads of the facts, of which there may be a million, and at what is isolated,
+ * for all sources. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "audit/advise.h"
 #include "audit/checks.h"
+#include "audit/remedy.h"
 
 int threads_order(const void *a, const void *b)
 {
@@ -36,15 +38,19 @@ int advise_threads(struct view *v)
 	struct task t;
 
 	free(told->movable);
-	*told = (struct threads_told){.read = true, .systemd = systemd_confines(&a)};
+	free(told->conditions);
+	*told = (struct threads_told){.systemd = systemd_confines(&a),
+				      .conditions = malloc(sizeof(*told->conditions))};
+	if (!told->conditions)
+		return -ENOMEM;
+	*told->conditions = conditions_of(&v->facts, &v->host);
 	while (next_task(&a, &w, &t)) {
 		if (t.policy == 6 && !(t.flags & TASK_KTHREAD))
 			cpus_or(&told->deadline, &t.allowed);
-		if (!covers(&v->run.cpus, &t.allowed) && !add_movable(told, t.tid)) {
-			told->read = false;
+		if (!covers(&v->run.cpus, &t.allowed) && !add_movable(told, t.tid))
 			return -ENOMEM;
-		}
 	}
+	told->read = true;
 	if (told->nmovable)
 		qsort(told->movable, told->nmovable, sizeof(*told->movable), threads_order);
 	return 0;

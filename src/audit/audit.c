@@ -216,13 +216,14 @@ static void no_fix(struct finding *f, const char *why)
  * kernel does not have; and takes away causes that x86 alone has, of which there are none here. */
 static void mend_fixes(struct audit *a)
 {
+	const struct conditions all = conditions_of(a->facts, NULL);
 	bool somebody_left = !cpus_empty(&a->housekeeping);
 
 	for (uint32_t i = 0; i < a->out->count; i++) {
 		struct finding *f = &a->out->row[i];
 		int first = cpus_next(&f->cpus, 0);
 		struct conditions here =
-			conditions_of(a->facts, NULL, cpus_count(&f->cpus) == 1 ? first : -1);
+			conditions_at(&all, cpus_count(&f->cpus) == 1 ? first : -1);
 		const char *why = f->fix && f->fix_kind == FIX_BOOT
 					  ? boot_refused(f->fix, &here, somebody_left)
 					  : NULL;

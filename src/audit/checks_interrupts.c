@@ -276,7 +276,7 @@ static void check_irqs(struct audit *a)
 
 	parameter(a, "isolcpus", given, sizeof(given));
 	if (strstr(given, "managed_irq,"))
-		all.asked = conditions_of(a->facts, NULL, -1).isolcpus_list;
+		all.asked = conditions_of(a->facts, NULL).isolcpus_list;
 	while ((x = facts_next(a->facts, IRQ_DIR "*/smp_affinity_list", x)))
 		if (one_number(x->name, IRQ_DIR, &irq))
 			look_at_irq(a, x, irq, &all);

@@ -96,11 +96,11 @@ static bool drops_second(const struct audit *a)
 	       (major == 5 && minor < 18);
 }
 
-static struct conditions read_conditions(const struct facts *facts, long cpu)
+static struct conditions read_conditions(const struct facts *facts)
 {
 	const struct fact *nohz = facts_find(facts, CPU_DIR "nohz_full");
 	struct audit a = {.facts = facts};
-	struct cpus set;
+	const char *cmdline = text_of(&a, "proc/cmdline");
 	struct conditions here = {
 		.no_isolcpus = built_without(&a, "CPU_ISOLATION"),
 		.no_nohz_full = built_without(&a, "NO_HZ_FULL") || (nohz && nohz->err == -ENOENT),
@@ -111,25 +111,33 @@ static struct conditions read_conditions(const struct facts *facts, long cpu)
 	here.nohz_full_given = listed(&a, "nohz_full", CPU_DIR "nohz_full", &here.nohz_full_list);
 	here.one_list = drops_second(&a);
 	audit_online(facts, &here.online);
+	isolated_now(&a, &here.all_isolated);
+	list_of(&a, CPU_DIR "nohz_full", &here.all_nohz_full);
+	here.asks_managed = cmdline && strstr(cmdline, "managed_irq,");
+	return here;
+}
+
+struct conditions conditions_at(const struct conditions *all, long cpu)
+{
+	struct conditions here = *all;
+
 	if (cpu < 0)
 		return here;
-	isolated_now(&a, &set);
-	here.isolated = cpus_has(&set, cpu);
-	here.nohz_full = list_of(&a, CPU_DIR "nohz_full", &set) && cpus_has(&set, cpu);
-	here.managed_irq = here.isolated && text_of(&a, "proc/cmdline") &&
-			   strstr(text_of(&a, "proc/cmdline"), "managed_irq,");
+	here.isolated = cpus_has(&here.all_isolated, cpu);
+	here.nohz_full = cpus_has(&here.all_nohz_full, cpu);
+	here.managed_irq = here.isolated && here.asks_managed;
 	here.boot_cpu = cpus_next(&here.online, 0) == cpu;
 	return here;
 }
 
-struct conditions conditions_of(const struct facts *facts, const struct host *host, long cpu)
+struct conditions conditions_of(const struct facts *facts, const struct host *host)
 {
 	struct facts own = {0};
 	struct conditions here;
 
 	if (host && !facts_find(facts, "proc/cmdline"))
 		facts_of_host(host, &own);
-	here = read_conditions(own.count ? &own : facts, cpu);
+	here = read_conditions(own.count ? &own : facts);
 	facts_free(&own);
 	return here;
 }
@@ -157,7 +165,7 @@ static struct cpus nohz_of(const struct conditions *here, const struct cpus *all
 
 struct cpus to_isolate(const struct facts *facts, const struct cpus *targets)
 {
-	const struct conditions here = conditions_of(facts, NULL, -1);
+	const struct conditions here = conditions_of(facts, NULL);
 
 	return all_of(&here, targets);
 }
@@ -193,7 +201,7 @@ static void add_isolcpus(const struct audit *a, const char *list, struct text *t
 
 void isolate(struct audit *a, struct finding *f, bool isolcpus, bool nohz_full)
 {
-	const struct conditions here = conditions_of(a->facts, NULL, -1);
+	const struct conditions here = conditions_of(a->facts, NULL);
 	const struct cpus all = all_of(&here, &a->targets), still = nohz_of(&here, &all);
 	struct text fix = {.audit = a};
 	char list[LIST_MAX];

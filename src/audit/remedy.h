@@ -11,14 +11,15 @@
 
 struct audit;
 
-/* The parts of isolation that this kernel lacks, and those that this CPU has already. Unknown ones
- * are false.
- */
+/* The parts of isolation that this kernel lacks, those that the CPUs have already, and those that
+ * one CPU has. Unknown ones are false. */
 struct conditions {
 	bool no_isolcpus, no_nohz_full, no_rcu_nocbs; /* the kernel is built without */
 	bool isolated, nohz_full;                     /* this CPU is */
-	bool managed_irq; /* isolcpus=managed_irq asks managed interrupts to keep off this CPU */
-	bool boot_cpu;    /* the kernel booted on this CPU */
+	struct cpus all_isolated, all_nohz_full;      /* those that are */
+	bool managed_irq;  /* isolcpus=managed_irq asks managed interrupts to keep off this CPU */
+	bool asks_managed; /* isolcpus=managed_irq is given */
+	bool boot_cpu;     /* the kernel booted on this CPU */
 	/* Those that isolcpus= and nohz_full= name or are in force for, and whether they are given.
 	 */
 	struct cpus isolcpus_list, nohz_full_list, online;
@@ -26,9 +27,11 @@ struct conditions {
 	bool one_list; /* the kernel drops the second of two that differ: see to_isolate() */
 };
 
-/* Derived from the facts; where these lack the command line, as nobody took any, from what the host
- * says, which may be NULL. cpu -1: no CPU in particular. */
-struct conditions conditions_of(const struct facts *facts, const struct host *host, long cpu);
+/* Derived from the facts, of which there may be many; where these lack the command line, as nobody
+ * took any, from what the host says, which may be NULL. */
+struct conditions conditions_of(const struct facts *facts, const struct host *host);
+/* The same, and those of one CPU; -1: of none in particular. */
+struct conditions conditions_at(const struct conditions *all, long cpu);
 
 /* The cause's advice where it can be filled in and can work; else its `otherwise`; else the reason
  * why neither can. The caller frees it. NULL: out of memory. */

@@ -160,7 +160,7 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 	sentence_add(out, "the tick: ");
 	if (!cpus_has(&v->host.nohz_full, cpu_number(v, c))) {
 		sentence_add(out, many ? "they are not nohz_full" : "it is not nohz_full");
-		if (conditions_of(&v->facts, &v->host, -1).no_nohz_full)
+		if (v->told.conditions && v->told.conditions->no_nohz_full)
 			sentence_add(out, ", and this kernel cannot be");
 		add_action(out, "; ", f && !strcmp(f->id, "nohz_full") ? f : NULL, s);
 		return;

@@ -35,13 +35,16 @@ struct facts {            /* all zeros: the empty set */
 	size_t bytes;
 };
 
-/* Answers of the facts on threads, for advice on many sources: advise() fills it. */
+struct conditions;
+
+/* Answers of the facts, for advice on many sources: advise() fills it. */
 struct threads_told {
 	bool read;            /* false: nobody looked yet */
 	bool systemd;         /* true: it can give a unit CPUs */
 	struct cpus deadline; /* on which a user's thread of SCHED_DEADLINE may run */
 	uint32_t *movable;    /* ids of threads that may leave the run's CPUs, ascending; owned */
 	size_t nmovable, room;
+	struct conditions *conditions; /* audit/remedy.h; owned */
 };
 
 /* Adds a copy; it replaces a fact of the same name. A text over FACT_MAX is cut and gets

@@ -301,6 +301,7 @@ void view_free(struct view *v)
 	v->texts = v->users_texts = NULL;
 	facts_free(&v->facts);
 	free(v->told.movable);
+	free(v->told.conditions);
 	v->told = (struct threads_told){0};
 	findings_free(&v->findings);
 	book_entries_free(&v->entries);

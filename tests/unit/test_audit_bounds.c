@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "../world/world.h"
+#include "audit/advise.h"
 #include "audit/conclude.h"
 
 #undef fail
@@ -270,6 +271,43 @@ static void test_many_sources(void **state)
 	view_free(&v);
 }
 
+/* Seconds of advice on so many threads where 10,000 cgroups may be partitions. */
+static double advice(unsigned threads)
+{
+	static const unsigned cpus[] = {3};
+	char name[64];
+	struct view v;
+	double begin;
+
+	world_view(&v, "advised", cpus, 1);
+	put(&v.facts, CPU "online", "0-3\n");
+	put(&v.facts, "proc/cmdline", "quiet\n");
+	for (unsigned i = 0; i < 10000; i++) {
+		snprintf(name, sizeof(name), "sys/fs/cgroup/%u/cpuset.cpus.partition", i);
+		put(&v.facts, name, "member\n");
+	}
+	for (unsigned i = 0; i < threads; i++) {
+		snprintf(name, sizeof(name), "job%u", i);
+		world_runs(&v, 0, SOURCE_THREAD, 10 + i, name, NULL, 1, 1000);
+	}
+	begin = seconds();
+	assert_int_equal(advise(&v), 0);
+	begin = seconds() - begin;
+	for (uint32_t i = 0; i < threads; i++)
+		assert_non_null(v.cpu[0].sources.row[i]->advice);
+	view_free(&v);
+	return begin;
+}
+
+/* Isolated CPUs are looked for once, and not for each of 80 sources. */
+static void test_many_cgroups(void **state)
+{
+	double few = advice(1), many = advice(SOURCES);
+
+	(void)state;
+	assert_true(many < 10 * few);
+}
+
 /* ---- memory ---- */
 
 static int left; /* allocations until one fails; 0: none does */
@@ -389,7 +427,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_threads),    cmocka_unit_test(test_many_of_a_name),
 		cmocka_unit_test(test_many_interrupts), cmocka_unit_test(test_many_quotas),
-		cmocka_unit_test(test_many_sources),    cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_many_sources),    cmocka_unit_test(test_many_cgroups),
+		cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
