@@ -259,9 +259,10 @@ try:
     ok(r.returncode == 1 and "ended by itself" in r.stdout,
        "a run whose companion ended does not count", r.stdout)
 
-    # Time to end, longer than Python waits for who has got Ctrl-C, too.
-    slow = fake("test_slow", "trap 'sleep 1; exit 1' TERM\n"
-                f"{count} [ $n != 2 ] || sleep 1000; echo '[       OK ] a'")
+    # Time to end, longer than Python waits for who has got Ctrl-C, too. What it waits for is there
+    # before it says so: a shell that gets the signal as it begins a command waits for that command.
+    slow = fake("test_slow", "trap 'sleep 1; exit 1' TERM\nsleep 1000 & s=$!\n"
+                f"{count} [ $n = 2 ] || kill $s; wait $s; echo '[       OK ] a'")
     os.unlink(os.path.join(place, "n"))
     p = subprocess.Popen(["tools/flake", "3", "--fresh", slow], cwd=ROOT,
                          env={**os.environ, "BUILD": place, "TMPDIR": place},
