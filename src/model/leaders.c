@@ -138,7 +138,7 @@ static void label_of(const struct leaders *set, struct source *s, char label[OWN
 static uint32_t slot_of(const struct grouped *g, const struct source *s, const char *name,
 			const char *label)
 {
-	uint64_t hash = hash_text(HASH_BEGIN, name);
+	uint64_t hash = hash_text(HASH_BEGIN ^ g->factor, name);
 	uint32_t last = (1u << g->bits) - 1, i;
 
 	hash = hash_text(hash_byte(hash, s->kind), label);
