@@ -32,7 +32,7 @@ usleep 1500000
 echo 1 >$T/osnoise/cpus
 echo osnoise >$T/current_tracer
 turn >/tmp/out/nmis.osnoise
-usleep 1800000
+usleep 2800000
 cat $T/trace >/tmp/out/osnoise
 echo nop >$T/current_tracer
 culprit run -q --style osnoise -c 1 -d 3s -r /tmp/out/rec -o /tmp/out/culprit \\
