@@ -340,7 +340,7 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 
 $(O)/tests/unit/test_unit_search: $(O)/src/collect/units.o
 $(O)/tests/unit/test_sender: $(O)/src/cmd/sender.o
-$(O)/tests/unit/test_commands: $(O)/src/collect/commands.o
+$(O)/tests/unit/test_commands: $(O)/src/collect/commands.o $(O)/src/collect/reading.o
 $(O)/tests/unit/test_owners: $(O)/src/collect/owners.o $(O)/src/collect/mounts.o
 $(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
 $(O)/tests/unit/test_fixes: $(O)/src/cmd/fixes.o

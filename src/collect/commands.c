@@ -3,18 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/texts.h"
-#include "base/units.h"
+#include "collect/reading.h"
 
-#define STACK (64 << 10)
 #define SLOTS 256 /* at first; a power of two */
 
 struct slot {
@@ -26,54 +22,12 @@ struct commands {
 	struct slot *slot; /* hash, half empty */
 	uint32_t slots, used;
 	bool lack;
-	struct reading *pending[COMMANDS_PENDING]; /* have not come back; NULL: free */
-	pthread_attr_t attr;
+	struct {
+		struct reading *reading; /* has not come back; NULL: free */
+		uint64_t number;
+	} pending[COMMANDS_PENDING];
 	struct texts *texts;
 };
-
-/* A reading, by a thread of its own. */
-struct reading {
-	pthread_t thread;
-	uint64_t number;
-	uint32_t process;
-	char text[COMMAND_MOST + 4];
-	size_t len;
-};
-
-/* Words end with a NUL. */
-static void join_words(struct reading *r, size_t len)
-{
-	bool cut = len > COMMAND_MOST;
-
-	len = cut ? COMMAND_MOST : len;
-	while (len && !r->text[len - 1])
-		len--;
-	for (size_t i = 0; i < len; i++)
-		r->text[i] = r->text[i] ? r->text[i] : ' ';
-	if (cut) {
-		memcpy(r->text + len, "...", 3);
-		len += 3;
-	}
-	r->len = len;
-}
-
-static void *read_command(void *arg)
-{
-	struct reading *r = arg;
-	char path[32];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/cmdline", r->process);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	n = read(fd, r->text, COMMAND_MOST + 1);
-	close(fd);
-	if (n > 0)
-		join_words(r, n);
-	return NULL;
-}
 
 static struct slot *slot_of(const struct commands *c, uint64_t number)
 {
@@ -82,6 +36,25 @@ static struct slot *slot_of(const struct commands *c, uint64_t number)
 	while (c->slot[at & (c->slots - 1)].number && c->slot[at & (c->slots - 1)].number != number)
 		at++;
 	return &c->slot[at & (c->slots - 1)];
+}
+
+/* Keeps the words of a command line, which end with a NUL each, by its number. */
+static void keep(struct commands *c, uint64_t number, const char *words, ssize_t n)
+{
+	bool cut = n > COMMAND_MOST;
+	size_t len = cut ? COMMAND_MOST : n > 0 ? n : 0;
+	char text[COMMAND_MOST + 4];
+
+	while (len && !words[len - 1])
+		len--;
+	for (size_t i = 0; i < len; i++)
+		text[i] = words[i] ? words[i] : ' ';
+	if (cut) {
+		memcpy(text + len, "...", 3);
+		len += 3;
+	}
+	if (len)
+		slot_of(c, number)->text = texts_keep(c->texts, text, len);
 }
 
 /* Room for one more. */
@@ -106,63 +79,56 @@ static int grow(struct commands *c)
 
 /* Takes what a reading has found if that is there within so many ns. One that is not stays, with
  * its thread. */
-static void take(struct commands *c, struct reading **place, long wait_ns)
+static void take(struct commands *c, int i, long wait_ns)
 {
-	struct reading *r = *place;
-	struct timespec until;
+	struct reading *r = c->pending[i].reading;
+	ssize_t n;
+	char *words;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += wait_ns;
-	until.tv_sec += until.tv_nsec / NSEC_PER_SEC;
-	until.tv_nsec %= NSEC_PER_SEC;
-	if (pthread_timedjoin_np(r->thread, NULL, &until))
+	if (!reading_came(r, wait_ns))
 		return;
-	if (r->len)
-		slot_of(c, r->number)->text = texts_keep(c->texts, r->text, r->len);
-	free(r);
-	*place = NULL;
+	n = reading_bytes(r, &words);
+	keep(c, c->pending[i].number, words, n);
+	reading_free(r);
+	c->pending[i].reading = NULL;
 }
 
-/* Returns a free place among them, NULL: there is none. *some: others have not come back. */
-static struct reading **take_all(struct commands *c, bool *some)
+/* Returns a free place among them, -1: there is none. *some: others have not come back. */
+static int take_all(struct commands *c, bool *some)
 {
-	struct reading **free_place = NULL;
+	int free_place = -1;
 
 	*some = false;
 	for (int i = 0; i < COMMANDS_PENDING; i++) {
-		if (c->pending[i])
-			take(c, &c->pending[i], 0);
-		if (c->pending[i])
+		if (c->pending[i].reading)
+			take(c, i, 0);
+		if (c->pending[i].reading)
 			*some = true;
 		else
-			free_place = &c->pending[i];
+			free_place = i;
 	}
 	return free_place;
 }
 
 static void begin(struct commands *c, uint32_t process, uint64_t number)
 {
-	struct reading **place, *r;
+	char path[32];
 	bool some;
+	int place;
 
 	c->lack |= c->used == COMMANDS_MOST;
 	if (c->used == COMMANDS_MOST)
 		return;
 	place = take_all(c, &some);
-	if (!place || grow(c))
+	if (place < 0 || grow(c))
 		return;
-	r = calloc(1, sizeof(*r));
-	if (!r)
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", process);
+	c->pending[place].number = number;
+	c->pending[place].reading = reading_begin(AT_FDCWD, path, COMMAND_MOST + 1);
+	if (!c->pending[place].reading)
 		return;
-	r->process = process;
-	r->number = number;
-	if (pthread_create(&r->thread, &c->attr, read_command, r)) {
-		free(r);
-		return;
-	}
 	slot_of(c, number)->number = number;
 	c->used++;
-	*place = r;
 	take(c, place, some ? COMMAND_WAIT_NS / 10 : COMMAND_WAIT_NS);
 }
 
@@ -190,14 +156,12 @@ struct commands *commands_new(void)
 	if (!c)
 		return NULL;
 	c->texts = texts_new(TEXTS_BYTES);
-	if (!c->texts || grow(c) || pthread_attr_init(&c->attr)) {
+	if (!c->texts || grow(c)) {
 		texts_free(c->texts);
 		free(c->slot);
 		free(c);
 		return NULL;
 	}
-	/* The usual one, of megabytes, would be made and locked whole for each thread. */
-	pthread_attr_setstacksize(&c->attr, STACK);
 	return c;
 }
 
@@ -205,7 +169,6 @@ void commands_free(struct commands *c)
 {
 	if (!c)
 		return;
-	pthread_attr_destroy(&c->attr);
 	texts_free(c->texts);
 	free(c->slot);
 	free(c);
