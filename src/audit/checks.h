@@ -178,6 +178,9 @@ struct text {
 };
 __attribute__((format(printf, 2, 3))) void text_add(struct text *t, const char *fmt, ...);
 
+/* Adds a command that writes this text to a file of each of these CPUs (words of a shell). */
+void on_each(struct text *to, const char *cpus, const char *text, const char *file);
+
 /* Gives the finding this command and its undo, of which either may be empty; takes both texts. */
 void fix_take(struct finding *f, struct text *fix, struct text *back);
 

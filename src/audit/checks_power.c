@@ -10,17 +10,6 @@
 #define CPU_DIR "sys/devices/system/cpu/"
 #define DEEP_US 2 /* us; the exit from a deep sleep state takes longer */
 
-/* Adds a command that writes this text to a file of each of these CPUs (words of a shell). */
-static void on_each(struct text *to, const char *cpus, const char *text, const char *file)
-{
-	text_add(to, "%s", to->len ? "; " : "");
-	if (strchr(cpus + 1, ' '))
-		text_add(to, "for i in%s; do echo %s > /" CPU_DIR "cpu$i/%s; done", cpus, text,
-			 file);
-	else
-		text_add(to, "echo %s > /" CPU_DIR "cpu%s/%s", text, cpus + 1, file);
-}
-
 static void check_governor(struct audit *a)
 {
 	char governor[64], driver[64], status[32] = "", odd[64] = "";

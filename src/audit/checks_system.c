@@ -243,22 +243,18 @@ static void say_quiet(struct audit *a, const struct cpus *set)
 
 static void take_offline(struct audit *a, struct finding *f, const struct cpus *set)
 {
+	struct text fix = {.audit = a}, back = {.audit = a};
 	struct number_words n = {.text.audit = a};
-	int first = cpus_next(set, 0);
 
-	if (cpus_count(set) == 1) {
-		command(f, "echo 0 > /" CPU_DIR "cpu%d/online", first);
-		undo(f, "echo 1 > /" CPU_DIR "cpu%d/online" NOT_BACK, first);
-		return;
-	}
 	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
 		words_add(&n, cpu);
 	words_end(&n);
 	if (n.text.len) {
-		command(f, "for i in%s; do echo 0 > /" CPU_DIR "cpu$i/online; done", n.text.at);
-		undo(f, "for i in%s; do echo 1 > /" CPU_DIR "cpu$i/online; done" NOT_BACK,
-		     n.text.at);
+		on_each(&fix, n.text.at, "0", "online");
+		on_each(&back, n.text.at, "1", "online");
+		text_add(&back, NOT_BACK);
 	}
+	fix_take(f, &fix, &back);
 	free(n.text.at);
 }
 

@@ -105,6 +105,23 @@ void words_add(struct number_words *w, unsigned number)
 
 /* ---- commands ---- */
 
+void on_each(struct text *to, const char *cpus, const char *text, const char *file)
+{
+	text_add(to, "%s", to->len ? "; " : "");
+	if (strchr(cpus + 1, ' '))
+		text_add(to,
+			 "for i in%s; do echo %s > /"
+			 "sys/devices/system/cpu/"
+			 "cpu$i/%s; done",
+			 cpus, text, file);
+	else
+		text_add(to,
+			 "echo %s > /"
+			 "sys/devices/system/cpu/"
+			 "cpu%s/%s",
+			 text, cpus + 1, file);
+}
+
 static bool sysctl_key(const char *name, char *key, size_t len)
 {
 	static const char prefix[] = "proc/sys/";

@@ -277,8 +277,7 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 
 void choice_free(struct choice *c)
 {
-	for (uint32_t i = 0; c && i < c->nmachines; i++) {
+	for (uint32_t i = 0; c && i < c->nmachines; i++)
 		machine_end(&c->machine[i]);
-	}
 	free(c);
 }
