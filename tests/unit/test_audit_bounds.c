@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "../world/world.h"
 #include "audit/advise.h"
 #include "audit/conclude.h"
@@ -48,10 +49,7 @@ static void put_threads(struct facts *f, unsigned n, unsigned tgid, const char *
 
 static double seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e9;
 }
 
 static int audit_cpu_3(const struct facts *f, struct findings *out)

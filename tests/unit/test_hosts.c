@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "model/hosts.h"
 #include "model/redact.h"
 #include "render/render.h"
@@ -253,10 +254,7 @@ static void test_cautions(void **state)
 
 static double seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e9;
 }
 
 #define LANES 4096

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "base/now.h"
 #include "../world/world.h"
 #include "base/hash.h"
 #include "model/groups.h"
@@ -452,10 +453,7 @@ static void test_labels_that_meet(void **state)
 
 static double seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e9;
 }
 
 #define LANES 60

@@ -17,31 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../world/fast_clock.h"
 #include "base/reap.h"
 #include "base/units.h"
 #include "cmd/guard.h"
 #include "cmd/sender.h"
 
-#define FAST   60 /* the clock runs so many times as fast */
 #define ENDS_S 60 /* much more than it may take */
 
 static int pair[2], sends[2], said[2];
-
-/* In place of the C library's. */
-int clock_gettime(clockid_t clock, struct timespec *t)
-{
-	static uint64_t begin;
-	int err = syscall(SYS_clock_gettime, clock, t);
-	uint64_t now = t->tv_sec * NSEC_PER_SEC + t->tv_nsec;
-
-	if (err || clock != CLOCK_MONOTONIC)
-		return err;
-	begin = begin ? begin : now;
-	now = begin + FAST * (now - begin);
-	t->tv_sec = now / NSEC_PER_SEC;
-	t->tv_nsec = now % NSEC_PER_SEC;
-	return 0;
-}
 
 /* ---- in place of a channel's ---- */
 

@@ -15,29 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../world/fast_clock.h"
 #include "../world/world.h"
 #include "base/units.h"
 #include "recording/write.h"
 
-#define FAST   60     /* the clock of culprit's process runs so many times as fast */
 #define NAMES  120000 /* more than the queue has room for */
 #define ENDS_S 60     /* much more than it may take, and less than to read all of it */
-
-/* In place of the C library's. */
-int clock_gettime(clockid_t clock, struct timespec *t)
-{
-	static uint64_t begin;
-	int err = syscall(SYS_clock_gettime, clock, t);
-	uint64_t now = t->tv_sec * NSEC_PER_SEC + t->tv_nsec;
-
-	if (err || clock != CLOCK_MONOTONIC)
-		return err;
-	begin = begin ? begin : now;
-	now = begin + FAST * (now - begin);
-	t->tv_sec = now / NSEC_PER_SEC;
-	t->tv_nsec = now % NSEC_PER_SEC;
-	return 0;
-}
 
 static struct view view;
 static struct recorder *recorder;
