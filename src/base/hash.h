@@ -29,4 +29,11 @@ static inline uint64_t hash_text(uint64_t h, const char *text)
 	return h;
 }
 
+/* A factor by an address, which is random where addresses are: for tables of what strangers choose,
+ * that nobody can make up keys of one slot. The slot is in the product's highest bits. */
+static inline uint64_t hash_factor(const void *at)
+{
+	return (uintptr_t)at * 0x9e3779b97f4a7c15ULL | 1;
+}
+
 #endif

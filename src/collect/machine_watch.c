@@ -133,7 +133,7 @@ struct machine machine_of(const char *text)
 				.pid = vcpus_pid(text),
 				.pidfd = -1,
 				.by_name = !vcpus_pid(text),
-				.search = {.proc = "/proc", .wait_ns = VCPUS_WAIT_NS}};
+				.search.proc = "/proc"};
 }
 
 void machine_end(struct machine *m)

@@ -22,7 +22,8 @@ struct machine {
 	int ntids;
 };
 
-struct machine machine_of(const char *text); /* text: that of --vcpus, which outlives it */
+/* text: that of --vcpus, which outlives it. search.wait_ns is the caller's to set. */
+struct machine machine_of(const char *text);
 
 /* Looks once a second, and keeps the threads that are its CPUs in this map of the probes. */
 void machine_look(struct machine *m, int map, uint64_t now_ns);

@@ -320,7 +320,7 @@ int leaders_update(struct leaders *s, const struct view *v)
 		g.bits++;
 	g.row = calloc(most, sizeof(*g.row));
 	g.slot = calloc(1u << g.bits, sizeof(*g.slot));
-	g.factor = (uintptr_t)g.row * 0x9e3779b97f4a7c15 | 1;
+	g.factor = hash_factor(g.row);
 	if (g.row && g.slot) {
 		s->lanes = s->lanes < v->ncpus ? s->lanes : v->ncpus;
 		for (uint32_t i = 0; i < s->n; i++)

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 #define RECENT 256 /* gaps of a CPU that another CPU's may coincide with */
 /* Gaps of a CPU that wait for the steal clock: the recent ones, and the longest of the older. */
 #define KEPT    512
@@ -64,7 +66,7 @@ struct outside *outside_new(struct view *view, enum own_word otherwise)
 	o->otherwise = otherwise;
 	o->ncpus = view->ncpus;
 	o->free = NONE;
-	o->factor = (uintptr_t)o * 0x9e3779b97f4a7c15 | 1;
+	o->factor = hash_factor(o);
 	o->cpu = calloc(view->ncpus, sizeof(*o->cpu));
 	if (o->cpu)
 		return o;
