@@ -32,7 +32,11 @@ usleep 1500000
 echo 1 >$T/osnoise/cpus
 echo osnoise >$T/current_tracer
 turn >/tmp/out/nmis.osnoise
-usleep 2800000
+usleep 1800000
+# osnoise's thread begins when it gets to it
+i=0
+until [ $(grep -c '^ .*\\[001\\]' $T/trace) -ge 3 ] || [ $i -ge 50 ]
+do usleep 200000; i=$((i+1)); done
 cat $T/trace >/tmp/out/osnoise
 echo nop >$T/current_tracer
 culprit run -q --style osnoise -c 1 -d 3s -r /tmp/out/rec -o /tmp/out/culprit \\
