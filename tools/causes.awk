@@ -33,7 +33,8 @@ BEGIN {
 	words("confirm fix x86 arm64 advice otherwise save undo knob", filled)
 	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow " \
 		"irq fault user outside family word", kinds)
-	words("cpu cpus housekeeping hkmask irq pid comm interface function", placeholders)
+	words("cpu cpus isolate nohz housekeeping hkmask irq pid comm interface function", \
+		placeholders)
 	words("command booted stopped moved advised", proofs)
 	split("sysctl file feature files thread", part, " ")
 	for (i in part)

@@ -320,6 +320,7 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 				 .function = s->function};
 
 	fill_device(s, &f, device, sizeof(device));
+	advise_own(p->view, f.pid, &rest);
 	if (p->view->run.watch && cpus_empty(&rest))
 		f.cpus = NULL; /* threads may run on any CPU: none is meant to be quiet */
 

@@ -16,6 +16,11 @@ int advise_source(struct view *v, uint32_t lane, struct source *s);
 
 /* Fills view->told, once for all sources. 0 or -ENOMEM. */
 int advise_threads(struct view *v);
+/* The thread, when it was there before the window's end and may leave the run's CPUs; else NULL. */
+const struct thread_told *advise_movable(const struct view *v, uint32_t id);
+/* Sets *others to the rest of where the thread may run, when that is its own workload's: it is not
+ * sent away from there. */
+void advise_own(const struct view *v, uint32_t id, struct cpus *others);
 /* Compares two ids of threads, for bsearch(). */
 int threads_order(const void *a, const void *b);
 

@@ -182,7 +182,7 @@ void check_knob(struct audit *a)
 void check_mask(struct audit *a, const char *name, const char *title, const char *fine)
 {
 	struct cpus set;
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 	struct finding *f;
 
 	if (!mask_of(a, name, &set)) {
@@ -216,14 +216,13 @@ static void no_fix(struct finding *f, const char *why)
  * kernel does not have; and takes away causes that x86 alone has, of which there are none here. */
 static void mend_fixes(struct audit *a)
 {
-	const struct conditions all = conditions_of(a->facts, NULL);
 	bool somebody_left = !cpus_empty(&a->housekeeping);
 
 	for (uint32_t i = 0; i < a->out->count; i++) {
 		struct finding *f = &a->out->row[i];
 		int first = cpus_next(&f->cpus, 0);
 		struct conditions here =
-			conditions_at(&all, cpus_count(&f->cpus) == 1 ? first : -1);
+			conditions_at(&a->here, cpus_count(&f->cpus) == 1 ? first : -1);
 		const char *why = f->fix && f->fix_kind == FIX_BOOT
 					  ? boot_refused(f->fix, &here, somebody_left)
 					  : NULL;
@@ -336,7 +335,8 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 	if (!a)
 		return -ENOMEM;
 	*a = (struct audit){.facts = facts, .out = out, .targets = o->targets};
-	audit_online(facts, &a->online);
+	a->here = conditions_of(facts, NULL);
+	a->online = a->here.online;
 	list_of(a, "sys/devices/system/cpu/possible", &a->possible);
 	a->housekeeping = audit_others(facts, &a->targets);
 	cpus_format(&a->targets, a->cpus, sizeof(a->cpus));

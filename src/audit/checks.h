@@ -5,8 +5,8 @@
 #define CULPRIT_CHECKS_H
 
 #include "audit/audit.h"
+#include "audit/remedy.h"
 
-#define LIST_MAX      4096 /* a CPU list as text: holds 800 runs */
 #define LINE_MAX_TEXT 512
 
 struct check;
@@ -17,10 +17,11 @@ struct audit {
 	const struct check *check;                 /* the running one */
 	struct cpus targets, online, housekeeping; /* housekeeping: audit_others() */
 	struct cpus possible;                      /* empty: not known */
-	char cpus[LIST_MAX], keep[LIST_MAX];       /* targets and housekeeping as lists */
-	char keep_mask[2 * LIST_MAX]; /* hex mask of housekeeping, as the kernel writes it */
-	char whose[LIST_MAX + 8];     /* "cpu 3", "cpus 3-5" */
-	bool realtime, x86;           /* x86: also where it is not known */
+	struct conditions here;
+	char cpus[CPUS_LIST], keep[CPUS_LIST]; /* targets and housekeeping as lists */
+	char keep_mask[CPUS_MASK];             /* housekeeping, as the kernel writes it */
+	char whose[CPUS_LIST + 8];             /* "cpu 3", "cpus 3-5" */
+	bool realtime, x86;                    /* x86: also where it is not known */
 	bool short_of_memory;
 };
 
@@ -164,6 +165,11 @@ bool next_task(const struct audit *a, struct task_walk *w, struct task *t);
 bool need_tasks(struct audit *a); /* false: threads are not known, and a finding says so */
 bool comm_is(const struct task *t, const char *name);
 bool comm_begins(const struct task *t, const char *prefix);
+
+/* A program's thread that may otherwise run on other quiet CPUs alone, those of its own workload:
+ * they are in *rest, which is written in any case. */
+bool has_own(const struct task *t, const struct cpus *targets, const struct cpus *online,
+	     const struct cpus *quiet, struct cpus *rest);
 
 /* True when the process runs as root: anybody may call a process irqbalance, so only root's daemons
  * are believed. Old recordings do not say: they are believed. */

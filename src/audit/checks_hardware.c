@@ -146,7 +146,7 @@ static void check_locality(struct audit *a)
 	const struct fact *x = NULL;
 	struct cpus set;
 	unsigned nodes = 0, caches = 0;
-	char seen[64][LIST_MAX / 16], line[LIST_MAX / 16];
+	char seen[64][256], line[256];
 
 	while ((x = facts_next(a->facts, "sys/devices/system/node/node*/cpulist", x)))
 		nodes += list_of(a, x->name, &set) && meets(&set, &a->targets);
@@ -251,7 +251,7 @@ static void check_thermal(struct audit *a)
 {
 	struct cpus set;
 	long long n;
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 
 	cpus_clear(&set);
 	each_target(a, cpu) if (cpu_number(a, cpu, "thermal_throttle/core_throttle_count", &n) && n)

@@ -146,7 +146,7 @@ static unsigned long long irqs_count(const struct finding_items *l)
 /* The CPUs of all of them, "cpu 3", "cpus 4-31"; *set: those CPUs. */
 static void irqs_where(const struct finding_items *l, struct cpus *set, char *buf, size_t len)
 {
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 
 	cpus_clear(set);
 	for (uint32_t i = 0; i < l->count; i++)
@@ -167,7 +167,7 @@ static int by_number(const void *a, const void *b)
 static struct finding *irqs_found(struct audit *a, enum finding_level level,
 				  struct finding_items *l, const char *one, const char *many)
 {
-	char where[LIST_MAX + 8];
+	char where[CPUS_LIST + 8];
 	struct finding *f;
 	struct cpus set;
 
@@ -268,15 +268,15 @@ static void look_at_irq(struct audit *a, const struct fact *x, unsigned irq, str
 
 static void check_irqs(struct audit *a)
 {
-	struct irqs all = {.quiet = to_isolate(a->facts, &a->targets)};
-	char given[LIST_MAX], list[LIST_MAX];
+	struct irqs all = {.quiet = to_isolate(a)};
+	char given[CPUS_LIST], list[CPUS_LIST];
 	const struct fact *x = NULL;
 	struct finding *f;
 	unsigned irq;
 
 	parameter(a, "isolcpus", given, sizeof(given));
 	if (strstr(given, "managed_irq,"))
-		all.asked = conditions_of(a->facts, NULL).isolcpus_list;
+		all.asked = a->here.isolcpus_list;
 	while ((x = facts_next(a->facts, IRQ_DIR "*/smp_affinity_list", x)))
 		if (one_number(x->name, IRQ_DIR, &irq))
 			look_at_irq(a, x, irq, &all);

@@ -37,7 +37,7 @@ static bool is_given(const struct audit *a, struct cpus *banned)
 {
 	static const char *const files[] = {OWN, "etc/default/irqbalance",
 					    "etc/sysconfig/irqbalance"};
-	char text[LIST_MAX], why[128];
+	char text[CPUS_LIST], why[128];
 	bool given = false;
 
 	for (int i = 0; i < 3 && !given; i++) {
@@ -82,7 +82,7 @@ static bool runs_here(struct audit *a)
  * (irqbalance.c: setup_banned_cpus). It does not know CPUs that a cpuset isolates. */
 void check_irqbalance(struct audit *a)
 {
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 	struct cpus banned, missing, all;
 	const struct fact *own = facts_find(a->facts, OWN);
 	struct finding *f;
@@ -110,7 +110,7 @@ void check_irqbalance(struct audit *a)
 		found_ok(a, "irqbalance leaves these CPUs alone");
 		return;
 	}
-	all = to_isolate(a->facts, &a->targets);
+	all = to_isolate(a);
 	cpus_or(&all, &banned);
 	cpus_format(&missing, list, sizeof(list));
 	if (given)

@@ -22,8 +22,8 @@ static const char *is_are(const struct cpus *set)
 
 static void check_isolated(struct audit *a)
 {
-	struct cpus isolated, nohz, missing, all = to_isolate(a->facts, &a->targets);
-	char given[LIST_MAX], list[LIST_MAX];
+	struct cpus isolated, nohz, missing, all = to_isolate(a);
+	char given[CPUS_LIST], list[CPUS_LIST];
 	struct finding *f;
 	bool domain, flags = false;
 
@@ -66,7 +66,7 @@ static void check_cpuset(struct audit *a)
 {
 	struct isolation i;
 	struct cpus set;
-	char list[LIST_MAX], boot[LIST_MAX];
+	char list[CPUS_LIST], boot[CPUS_LIST];
 
 	isolation_of(a->facts, &i);
 	if (!i.cpusets_known) {
@@ -98,8 +98,8 @@ static struct cpus without_boot_cpu(const struct audit *a, const struct cpus *se
 
 static void say_ticking(struct audit *a, const struct cpus *missing, bool lacking, bool boot)
 {
-	char list[LIST_MAX], hz[32];
-	struct cpus nohz, all = to_isolate(a->facts, &a->targets);
+	char list[CPUS_LIST], hz[32];
+	struct cpus nohz, all = to_isolate(a);
 	struct finding *f;
 
 	if (!kconfig(a, "HZ", hz, sizeof(hz)))
@@ -156,7 +156,7 @@ static void check_nohz_full(struct audit *a)
 static void check_lists_equal(struct audit *a)
 {
 	struct cpus isolated, nohz, only, other;
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 	bool boot;
 
 	if (!isolated_now(a, &isolated) || !list_of(a, CPU_DIR "nohz_full", &nohz) ||
@@ -280,7 +280,7 @@ static void add_rcu_threads(const struct audit *a, struct cpus *set)
 static void check_rcu_nocb(struct audit *a)
 {
 	struct cpus offloaded, nohz, missing, named;
-	char given[LIST_MAX], list[LIST_MAX], why[128];
+	char given[CPUS_LIST], list[CPUS_LIST], why[128];
 	bool listed = parameter(a, "rcu_nocbs", given, sizeof(given)), read = true;
 
 	cpus_clear(&named);

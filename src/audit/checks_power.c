@@ -69,7 +69,7 @@ static void check_frequency(struct audit *a)
 {
 	struct cpus set;
 	long long lo, hi;
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 	bool known = false;
 
 	cpus_clear(&set);

@@ -16,7 +16,7 @@ static void check_softlockup(struct audit *a)
 {
 	long long on, soft;
 	struct cpus mask;
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 
 	if (!number_of(a, KERNEL "watchdog", &on) || !number_of(a, KERNEL "soft_watchdog", &soft)) {
 		unknown(a, "soft-lockup watchdog", KERNEL "soft_watchdog");
@@ -259,7 +259,7 @@ static void check_psi(struct audit *a)
 static void check_nmi_watchdog(struct audit *a)
 {
 	const char *cpuinfo = text_of(a, "proc/cpuinfo"), *words = text_of(a, "proc/cmdline");
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 	struct finding *f;
 	struct cpus mask;
 	long long on;

@@ -17,7 +17,7 @@ static void check_rps(struct audit *a)
 	struct cpus set;
 
 	while ((x = facts_next(a->facts, "sys/class/net/*/queues/*/rps_cpus", x))) {
-		char path[FACT_NAME_MAX], mask[2 * LIST_MAX], slashed[FACT_NAME_MAX];
+		char path[FACT_NAME_MAX], mask[CPUS_MASK], slashed[FACT_NAME_MAX];
 		const char *interface = x->name + strlen("sys/class/net/");
 
 		looked++;

@@ -208,7 +208,7 @@ static void check_iommu(struct audit *a)
 /* Two targets on one core. */
 static void check_pairs(struct audit *a)
 {
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 	struct cpus second;
 	struct finding *f;
 
@@ -227,7 +227,7 @@ static void check_pairs(struct audit *a)
 /* Siblings of targets that are to be quiet for another workload. */
 static void say_quiet(struct audit *a, const struct cpus *set)
 {
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 
 	if (!cpus_empty(set))
 		good(info(a,
@@ -264,7 +264,7 @@ static void take_offline(struct audit *a, struct finding *f, const struct cpus *
 void check_smt(struct audit *a)
 {
 	struct cpus shared, siblings, others, left; /* others: to be quiet, too */
-	char name[128], list[LIST_MAX];
+	char name[128], list[CPUS_LIST];
 	bool known = false, first = true;
 
 	cpus_clear(&shared);

@@ -111,16 +111,6 @@ static struct finding *say_realtime(struct audit *a, struct naming *names, bool 
 	return f;
 }
 
-/* A program's thread that may otherwise run on other quiet CPUs alone, those of its own workload:
- * they are in *rest. */
-static bool has_own(const struct task *t, const struct audit *a, const struct cpus *quiet,
-		    struct cpus *rest)
-{
-	*rest = without(&t->allowed, &a->targets);
-	cpus_and(rest, &a->online);
-	return !(t->flags & TASK_KTHREAD) && !cpus_empty(rest) && covers(quiet, rest);
-}
-
 static void check_realtime(struct audit *a)
 {
 	struct cpus rest, quiet = quiet_now(a);
@@ -143,7 +133,7 @@ static void check_realtime(struct audit *a)
 			continue;
 		snprintf(name, sizeof(name), "%.*s [%u] prio %u", (int)t.comm_len, t.comm, t.tid,
 			 t.priority);
-		if (has_own(&t, a, &quiet, &rest)) {
+		if (has_own(&t, &a->targets, &a->online, &quiet, &rest)) {
 			name_add(&others, name, strlen(name));
 			thread_bind(&t, &rest, &move);
 			thread_bind(&t, &t.allowed, &moved);

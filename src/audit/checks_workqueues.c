@@ -10,7 +10,7 @@
 
 static void check_unbound(struct audit *a)
 {
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 	struct cpus set;
 
 	if (!mask_of(a, WQ_DIR "cpumask", &set)) {
@@ -55,7 +55,7 @@ static void check_workqueues(struct audit *a)
 	struct text joined = {.audit = a}, back = {.audit = a};
 	struct finding *f;
 	const struct fact *x = NULL;
-	char one[128], list[LIST_MAX];
+	char one[128], list[CPUS_LIST];
 	struct cpus set, all;
 
 	cpus_clear(&all);
@@ -103,7 +103,7 @@ static void check_workqueues(struct audit *a)
 static void check_wq_isolated(struct audit *a)
 {
 	struct cpus set;
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 
 	if (!mask_of(a, WQ_DIR "cpumask_isolated", &set))
 		unknown(a, "CPUs that are isolated from workqueues", WQ_DIR "cpumask_isolated");

@@ -18,10 +18,7 @@
  * of tasks concerns it. */
 static bool is_movable(const struct view *v, const struct source *s)
 {
-	const struct threads_told *t = &v->told;
-
-	return s->id && t->nmovable &&
-	       bsearch(&s->id, t->movable, t->nmovable, sizeof(*t->movable), threads_order);
+	return advise_movable(v, s->id);
 }
 
 /* True when the book's advice is on this very thread or interrupt. */

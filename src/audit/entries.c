@@ -8,7 +8,7 @@
 
 #include "audit/advise.h"
 #include "audit/book.h"
-#include "audit/placeholders.h"
+#include "audit/remedy.h"
 
 static void note(bool *named, const char *id)
 {
@@ -72,6 +72,8 @@ int entries_make(struct view *v)
 	}
 	f.cpus = v->run.watch ? NULL : &v->run.cpus;
 	f.housekeeping = &rest;
+	if (v->told.conditions)
+		placeholders_boot(&f, v->told.conditions);
 	if (f.cpus && cpus_count(f.cpus) == 1)
 		f.cpu = cpus_next(f.cpus, 0);
 	for (unsigned i = 0; i < causes_count && !err; i++)

@@ -128,12 +128,10 @@ bool isolated_now(const struct audit *a, struct cpus *set)
 
 struct cpus quiet_now(const struct audit *a)
 {
-	struct cpus quiet, nohz;
+	struct isolation i;
 
-	isolated_now(a, &quiet);
-	list_of(a, "sys/devices/system/cpu/nohz_full", &nohz);
-	cpus_or(&quiet, &nohz);
-	return quiet;
+	isolation_of(a->facts, &i);
+	return i.quiet;
 }
 
 struct cpus audit_others(const struct facts *facts, const struct cpus *targets)
@@ -233,17 +231,25 @@ bool need_tasks(struct audit *a)
 
 static bool parse_task(const char *line, size_t len, struct task *t)
 {
-	char copy[2048], allowed[1024], why[128];
-	int comm = 0;
+	char head[128], allowed[CPUS_LIST], why[128];
+	const char *blank, *end = line + len;
+	int list = 0;
 
-	snprintf(copy, sizeof(copy), "%.*s", (int)len,
-		 line); /* on a copy, because sscanf would look for the end of all lines */
-	if (sscanf(copy, "%u %u %c %x %u %u %u %1023s %n", &t->tid, &t->tgid, &t->state, &t->flags,
-		   &t->cpu, &t->policy, &t->priority, allowed, &comm) != 8 ||
-	    !comm || (size_t)comm > len || cpus_parse(allowed, &t->allowed, why, sizeof(why)))
+	/* on a copy, because sscanf would look for the end of all lines */
+	snprintf(head, sizeof(head), "%.*s", (int)len, line);
+	if (sscanf(head, "%u %u %c %x %u %u %u %n", &t->tid, &t->tgid, &t->state, &t->flags,
+		   &t->cpu, &t->policy, &t->priority, &list) != 7 ||
+	    !list || (size_t)list >= len)
 		return false;
-	t->comm = line + comm;
-	t->comm_len = len - comm;
+	line += list;
+	blank = memchr(line, ' ', end - line);
+	if (!blank || blank == line || (size_t)(blank - line) >= sizeof(allowed))
+		return false;
+	snprintf(allowed, sizeof(allowed), "%.*s", (int)(blank - line), line);
+	if (cpus_parse(allowed, &t->allowed, why, sizeof(why)))
+		return false;
+	t->comm = blank + 1;
+	t->comm_len = end - t->comm;
 	return true;
 }
 
@@ -284,9 +290,17 @@ bool runs_as_root(const struct audit *a, const struct task *t)
 	return !root || has_word(root, number);
 }
 
+bool has_own(const struct task *t, const struct cpus *targets, const struct cpus *online,
+	     const struct cpus *quiet, struct cpus *rest)
+{
+	*rest = without(&t->allowed, targets);
+	cpus_and(rest, online);
+	return !(t->flags & TASK_KTHREAD) && !cpus_empty(rest) && covers(quiet, rest);
+}
+
 void thread_bind(const struct task *t, const struct cpus *to, struct text *commands)
 {
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 
 	text_add(commands, "%staskset -pc %s %u", commands->len ? "; " : "",
 		 cpus_format(to, list, sizeof(list)), t->tid);

@@ -137,8 +137,8 @@ static bool sysctl_key(const char *name, char *key, size_t len)
 void write_fix(struct audit *a, struct finding *f, const char *name, const char *text)
 {
 	const char *now = facts_text(a->facts, name);
-	char path[FACT_NAME_MAX + 8], slashed[FACT_NAME_MAX + 2], key[128], old[2 * LIST_MAX],
-		line[2 * LIST_MAX];
+	char path[FACT_NAME_MAX + 8], slashed[FACT_NAME_MAX + 2], key[128], old[2 * CPUS_LIST],
+		line[2 * CPUS_LIST];
 
 	snprintf(slashed, sizeof(slashed), "/%s", name);
 	if (!f || !shell_quote(slashed, path, sizeof(path)))

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MAX 1024
-
 static bool is_harmless(const char *name)
 {
 	if (!name || !*name || *name == '-')
@@ -30,18 +28,31 @@ static const char *plain_function(const char *function, char *buf, size_t len)
 	return buf;
 }
 
+/* The CPUs that the placeholder names; NULL: none, or they are not known. */
+static const struct cpus *cpus_of(const struct placeholders *f, const char *field)
+{
+	const struct cpus *set = !strcmp(field, "isolate") ? &f->isolate
+				 : !strcmp(field, "nohz")  ? &f->nohz
+							   : NULL;
+
+	if (set && !cpus_empty(set))
+		return set;
+	if (set || !strcmp(field, "cpus"))
+		return f->cpus;
+	return !strcmp(field, "housekeeping") ? f->housekeeping : NULL;
+}
+
 /* Writes the value of a placeholder to buf; false: it has none. */
 static bool value_of(const struct placeholders *f, const char *field, char *buf, size_t len)
 {
+	const struct cpus *set = cpus_of(f, field);
 	const char *name = NULL;
 	char plain[128];
 
 	if (!strcmp(field, "cpu") && f->cpu >= 0)
 		snprintf(buf, len, "%ld", f->cpu);
-	else if (!strcmp(field, "cpus") && f->cpus && !cpus_empty(f->cpus))
-		cpus_format(f->cpus, buf, len);
-	else if (!strcmp(field, "housekeeping") && f->housekeeping && !cpus_empty(f->housekeeping))
-		cpus_format(f->housekeeping, buf, len);
+	else if (set && !cpus_empty(set))
+		cpus_format(set, buf, len);
 	else if (!strcmp(field, "hkmask") && f->housekeeping && !cpus_empty(f->housekeeping))
 		cpus_format_mask(f->housekeeping, buf, len);
 	else if (!strcmp(field, "irq") && f->irq >= 0)
@@ -66,10 +77,12 @@ static bool value_of(const struct placeholders *f, const char *field, char *buf,
 }
 
 static const struct {
-	const char *name, *is;
+	const char *name, *is; /* is: NULL where a value that is not known is the row before's */
 } known[] = {
 	{"cpu", "the CPU's number"},
 	{"cpus", "the list of CPUs that should be quiet"},
+	{"isolate", NULL},
+	{"nohz", NULL},
 	{"housekeeping", "the list of the other CPUs"},
 	{"hkmask", "the other CPUs as a hex mask"},
 	{"irq", "the interrupt's number"},
@@ -95,23 +108,32 @@ static bool placeholder(const char *text, size_t *index, size_t *used)
 	return false;
 }
 
+/* The row that says what stands for a missing value. */
+static size_t word_of(size_t index)
+{
+	while (!known[index].is)
+		index--;
+	return index;
+}
+
 /* Writes {pid} without a value as PID. */
 static void format_word(size_t index, char *buf)
 {
+	index = word_of(index);
 	for (size_t i = 0; i <= strlen(known[index].name); i++)
 		buf[i] = toupper((unsigned char)known[index].name[i]);
 }
 
 unsigned placeholders_missing(const char *text, const struct placeholders *f)
 {
-	char value[LIST_MAX];
+	char value[CPUS_LIST];
 	unsigned missing = 0;
 	size_t i, used;
 
 	for (; *text; text++)
 		if (placeholder(text, &i, &used) &&
 		    !value_of(f, known[i].name, value, sizeof(value)))
-			missing |= 1u << i;
+			missing |= 1u << word_of(i);
 	return missing;
 }
 
@@ -132,7 +154,7 @@ char *placeholders_legend(unsigned missing, char *buf, size_t len)
 
 char *placeholders_fill(const char *text, const struct placeholders *f)
 {
-	char value[LIST_MAX], *out = NULL;
+	char value[CPUS_LIST], *out = NULL;
 	size_t size, used, i;
 	FILE *s = open_memstream(&out, &size);
 

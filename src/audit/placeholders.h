@@ -15,6 +15,8 @@
 struct placeholders {
 	long cpu;                /* -1: not known */
 	const struct cpus *cpus; /* the measured ones; NULL or empty: not known */
+	/* The lists of isolcpus= and rcu_nocbs=, and of nohz_full=; empty: the measured ones. */
+	struct cpus isolate, nohz;
 	const struct cpus *housekeeping;
 	long irq;              /* -1: none */
 	uint32_t pid;          /* 0: none, or several */

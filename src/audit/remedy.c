@@ -37,7 +37,7 @@ const char *isolcpus_flags(const char *given, bool *flags, bool *domain)
  * there is no such parameter. */
 static bool listed(const struct audit *a, const char *name, const char *file, struct cpus *set)
 {
-	char given[LIST_MAX], why[128];
+	char given[CPUS_LIST], why[128];
 	struct cpus more, possible;
 	bool flags, domain;
 
@@ -63,7 +63,7 @@ static void facts_of_host(const struct host *host, struct facts *f)
 	} lists[] = {{CPU_DIR "isolated", &host->isolated},
 		     {CPU_DIR "nohz_full", &host->nohz_full},
 		     {CPU_DIR "online", &host->online}};
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 
 	facts_add(f, "proc/cmdline", 0, host->cmdline, strlen(host->cmdline));
 	facts_add(f, RELEASE, 0, host->kernel, strlen(host->kernel));
@@ -75,11 +75,11 @@ static void facts_of_host(const struct host *host, struct facts *f)
 
 /* Writes what isolcpus= has before its list, "managed_irq,domain,"; "" where it has none. Returns
  * given. */
-static char *flags_of_isolcpus(const struct audit *a, char given[LIST_MAX])
+static char *flags_of_isolcpus(const struct audit *a, char given[CPUS_LIST])
 {
 	bool flags, domain;
 
-	parameter(a, "isolcpus", given, LIST_MAX);
+	parameter(a, "isolcpus", given, CPUS_LIST);
 	given[isolcpus_flags(given, &flags, &domain) - given] = 0;
 	return given;
 }
@@ -88,7 +88,7 @@ static char *flags_of_isolcpus(const struct audit *a, char given[LIST_MAX])
 static bool drops_second(const struct audit *a)
 {
 	const char *release = text_of(a, RELEASE);
-	char given[LIST_MAX];
+	char given[CPUS_LIST];
 	int major, minor;
 
 	return strstr(flags_of_isolcpus(a, given), "nohz") || !release ||
@@ -163,11 +163,9 @@ static struct cpus nohz_of(const struct conditions *here, const struct cpus *all
 	return cpus_empty(&rest) ? *all : rest;
 }
 
-struct cpus to_isolate(const struct facts *facts, const struct cpus *targets)
+struct cpus to_isolate(const struct audit *a)
 {
-	const struct conditions here = conditions_of(facts, NULL);
-
-	return all_of(&here, targets);
+	return all_of(&a->here, &a->targets);
 }
 
 /* True where all that are online would be isolated. */
@@ -190,7 +188,7 @@ static bool leaves_other(const struct conditions *here, const struct cpus *targe
 /* Adds isolcpus= with the flags that it should have, and others that it has. */
 static void add_isolcpus(const struct audit *a, const char *list, struct text *to)
 {
-	char given[LIST_MAX], *at = flags_of_isolcpus(a, given);
+	char given[CPUS_LIST], *at = flags_of_isolcpus(a, given);
 
 	text_add(to, "isolcpus=managed_irq,domain,");
 	for (char *flag; (flag = strsep(&at, ","));)
@@ -201,19 +199,19 @@ static void add_isolcpus(const struct audit *a, const char *list, struct text *t
 
 void isolate(struct audit *a, struct finding *f, bool isolcpus, bool nohz_full)
 {
-	const struct conditions here = conditions_of(a->facts, NULL);
-	const struct cpus all = all_of(&here, &a->targets), still = nohz_of(&here, &all);
+	const struct conditions *here = &a->here;
+	const struct cpus all = to_isolate(a), still = nohz_of(here, &all);
 	struct text fix = {.audit = a};
-	char list[LIST_MAX];
+	char list[CPUS_LIST];
 
-	isolcpus |= !here.no_isolcpus && leaves_other(&here, &a->targets, true);
-	nohz_full |= !here.no_nohz_full && leaves_other(&here, &a->targets, false);
+	isolcpus |= !here->no_isolcpus && leaves_other(here, &a->targets, true);
+	nohz_full |= !here->no_nohz_full && leaves_other(here, &a->targets, false);
 	if (isolcpus)
 		add_isolcpus(a, cpus_format(&all, list, sizeof(list)), &fix);
 	if (nohz_full)
 		text_add(&fix, "%snohz_full=%s", isolcpus ? " " : "",
 			 cpus_format(&still, list, sizeof(list)));
-	if (isolates_all(&here, &a->targets) && !cpus_empty(&a->housekeeping))
+	if (isolates_all(here, &a->targets) && !cpus_empty(&a->housekeeping))
 		words(f, NONE_UNLISTED);
 	else if (fix.len)
 		boot(f, "%s", fix.at);
@@ -264,27 +262,20 @@ static const char *refused(const char *text, const struct placeholders *f,
 		       : "";
 }
 
-#define NOHZ_FULL "nohz_full={cpus}"
+void placeholders_boot(struct placeholders *f, const struct conditions *here)
+{
+	if (!f->cpus)
+		return;
+	f->isolate = all_of(here, f->cpus);
+	f->nohz = nohz_of(here, &f->isolate);
+}
 
-/* Boot parameters name those that are isolated already, too. */
 static char *filled(const char *text, const struct placeholders *f, const struct conditions *here)
 {
-	const char *nohz = f->cpus ? strstr(text, NOHZ_FULL) : NULL;
 	struct placeholders all = *f;
-	struct cpus isolated, still;
-	char list[LIST_MAX], *named = NULL, *out;
 
-	if (f->cpus && (nohz || strstr(text, "isolcpus="))) {
-		isolated = all_of(here, f->cpus);
-		still = nohz_of(here, &isolated);
-		all.cpus = &isolated;
-	}
-	if (nohz && asprintf(&named, "%.*snohz_full=%s%s", (int)(nohz - text), text,
-			     cpus_format(&still, list, sizeof(list)), nohz + strlen(NOHZ_FULL)) < 0)
-		return NULL;
-	out = placeholders_fill(named ? named : text, &all);
-	free(named);
-	return out;
+	placeholders_boot(&all, here);
+	return placeholders_fill(text, &all);
 }
 
 char *remedy(const struct cause *c, const struct placeholders *f, const struct conditions *here)

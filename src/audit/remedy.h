@@ -33,6 +33,10 @@ struct conditions conditions_of(const struct facts *facts, const struct host *ho
 /* The same, and those of one CPU; -1: of none in particular. */
 struct conditions conditions_at(const struct conditions *all, long cpu);
 
+/* Sets the CPUs that boot parameters are to name: the measured ones, and those that are isolated
+ * already, which a list without them would end. */
+void placeholders_boot(struct placeholders *f, const struct conditions *here);
+
 /* The cause's advice where it can be filled in and can work; else its `otherwise`; else the reason
  * why neither can. The caller frees it. NULL: out of memory. */
 char *remedy(const struct cause *c, const struct placeholders *f, const struct conditions *here);
@@ -48,10 +52,10 @@ const char *boot_refused(const char *parameters, const struct conditions *here, 
  * (kernel/sched/isolation.c). Returns the list. */
 const char *isolcpus_flags(const char *given, bool *flags, bool *domain);
 
-/* These CPUs, and all that isolcpus= and nohz_full= name now or are in force for. Both should name
+/* The targets, and all that isolcpus= and nohz_full= name now or are in force for. Both should name
  * all of them: of two lists that differ the kernel drops the second, up to 5.17, and from 5.18 on
  * where both are about the same (isolcpus=nohz, or one parameter given twice). */
-struct cpus to_isolate(const struct facts *facts, const struct cpus *targets);
+struct cpus to_isolate(const struct audit *a);
 
 /* Sets the fix to these parameters with such a list, and the other of them, too, where its list on
  * the command line is another one. nohz_full= leaves out the boot CPU, unless it is the only one.

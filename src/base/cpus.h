@@ -21,6 +21,11 @@ struct cpus {
  * *out is untouched on error. */
 int cpus_parse(const char *text, struct cpus *out, char *why, size_t whylen);
 
+/* Bytes that hold every list, as text and as a hex mask: the longest names two of each three CPUs.
+ */
+#define CPUS_LIST 27000
+#define CPUS_MASK (CPUS_MAX / 4 + CPUS_MAX / 32 + 12)
+
 /* Writes the list as the kernel prints it: ascending, runs as ranges, no strides ("1-3,8", "" for
  * none). Where it does not fit it is cut between two parts: "1-3,8,...". Returns buf. */
 char *cpus_format(const struct cpus *set, char *buf, size_t len);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "audit/explain.h"
+#include "audit/remedy.h"
 #include "base/line_of_file.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
@@ -326,6 +327,7 @@ int cmd_explain(int argc, char **argv)
 	struct explain_options e = {.fill = PLACEHOLDERS_NONE};
 	struct options o = {0};
 	struct cpus housekeeping;
+	struct conditions here;
 	char device[SOURCE_NAME];
 	int operands, code;
 	uint32_t n;
@@ -342,6 +344,8 @@ int cmd_explain(int argc, char **argv)
 	choose_cpus(host, &o.cpus, &housekeeping);
 	e.fill.cpus = &o.cpus;
 	e.fill.housekeeping = &housekeeping;
+	here = conditions_of(&(const struct facts){0}, host);
+	placeholders_boot(&e.fill, &here);
 	if (cpus_count(&o.cpus) == 1)
 		e.fill.cpu = cpus_next(&o.cpus, 0);
 	e.arch = host->arch;

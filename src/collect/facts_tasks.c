@@ -89,7 +89,8 @@ static bool is_root(const char *status)
 static bool describe(const struct facts_in *in, const char *tgid, const char *tid, char *line,
 		     size_t len, bool *root)
 {
-	char path[600], stat[2048], status[8192], affinity[1024], comm[80], *open, *close;
+	char path[600], stat[2048], status[CPUS_LIST + 8192], affinity[CPUS_LIST], comm[80];
+	char *open, *close;
 	unsigned flags, cpu, priority, policy;
 	char state;
 	ssize_t n;
@@ -149,7 +150,7 @@ static int take_irqbalance(struct facts_in *in, const char *pid)
 
 static int take_process(struct facts_in *in, struct chunk *c, const char *tgid)
 {
-	char path[64], line[2048];
+	char path[64], line[CPUS_LIST + 256];
 	struct dirent *entry;
 	bool root = false;
 	DIR *dir;

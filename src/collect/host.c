@@ -19,7 +19,7 @@
 
 static void read_cpus(const char *path, struct cpus *set)
 {
-	char line[4096], why[128];
+	char line[CPUS_LIST + 1], why[128];
 
 	cpus_clear(set);
 	line_of_file(path, line, sizeof(line));

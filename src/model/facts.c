@@ -121,6 +121,15 @@ void facts_free(struct facts *f)
 	*f = (struct facts){0};
 }
 
+void threads_told_free(struct threads_told *t)
+{
+	for (size_t i = 0; i < t->nmovable; i++)
+		free(t->movable[i].rest);
+	free(t->movable);
+	free(t->conditions);
+	*t = (struct threads_told){0};
+}
+
 const struct fact *facts_find(const struct facts *f, const char *name)
 {
 	uint32_t at = lower(f, name, FACT_NAME_MAX + 1);

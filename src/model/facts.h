@@ -42,7 +42,11 @@ struct threads_told {
 	bool read;            /* false: nobody looked yet */
 	bool systemd;         /* true: it can give a unit CPUs */
 	struct cpus deadline; /* on which a user's thread of SCHED_DEADLINE may run */
-	uint32_t *movable;    /* ids of threads that may leave the run's CPUs, ascending; owned */
+	struct thread_told {
+		uint32_t id;
+		char *rest; /* the list of the other CPUs that it may run on, where these are to be
+			       quiet, too: its workload's own; else NULL */
+	} * movable;        /* threads that may leave the run's CPUs, ascending; owned */
 	size_t nmovable, room;
 	struct conditions *conditions; /* audit/remedy.h; owned */
 };
@@ -54,6 +58,7 @@ int facts_add(struct facts *f, const char *name, int err, const void *text, size
 /* Removes those for which keep says no; it may shorten their text. */
 void facts_keep(struct facts *f, bool (*keep)(struct fact *x));
 void facts_free(struct facts *f); /* frees its contents; it is empty then */
+void threads_told_free(struct threads_told *t);
 
 const struct fact *facts_find(const struct facts *f, const char *name); /* NULL: nobody read it */
 

@@ -10,13 +10,10 @@
 static bool list_at(const struct facts *f, const char *name, struct cpus *set)
 {
 	const char *text = facts_text(f, name);
-	char line[4096], why[128];
+	char why[128];
 
 	cpus_clear(set);
-	if (!text)
-		return false;
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"), text);
-	return !cpus_parse(line, set, why, sizeof(why));
+	return text && !cpus_parse(text, set, why, sizeof(why));
 }
 
 /* The next partition in the cgroups of all depths; *depth begins with 0. */
@@ -86,4 +83,6 @@ void isolation_of(const struct facts *f, struct isolation *out)
 	add_partitions(f, out);
 	out->all = out->boot;
 	cpus_or(&out->all, &out->cpusets);
+	list_at(f, "sys/devices/system/cpu/nohz_full", &out->quiet); /* "(null)": none */
+	cpus_or(&out->quiet, &out->all);
 }

@@ -14,6 +14,7 @@ struct isolation {
 	struct cpus boot;    /* by isolcpus= */
 	struct cpus cpusets; /* by cpuset partitions that are in force; may be in boot, too */
 	struct cpus all;     /* by either */
+	struct cpus quiet;   /* these, and those that are nohz_full */
 	bool boot_known, cpusets_known;
 };
 

@@ -300,9 +300,7 @@ void view_free(struct view *v)
 	texts_free(v->users_texts);
 	v->texts = v->users_texts = NULL;
 	facts_free(&v->facts);
-	free(v->told.movable);
-	free(v->told.conditions);
-	v->told = (struct threads_told){0};
+	threads_told_free(&v->told);
 	findings_free(&v->findings);
 	book_entries_free(&v->entries);
 	groups_free(&v->groups);

@@ -225,7 +225,7 @@ static int write_text(const struct view *v, const struct render_options *options
 
 static void write_list(struct json *j, const struct finding *x)
 {
-	char list[4096];
+	char list[CPUS_LIST];
 
 	json_array(j, "list");
 	for (uint32_t i = 0; i < x->list.count; i++) {
@@ -252,7 +252,7 @@ static void write_list(struct json *j, const struct finding *x)
 void render_findings(struct json *j, const char *key, const struct findings *findings)
 {
 	static const char *const kinds[] = {"words", "command", "boot"};
-	char list[4096], title[FINDING_TITLE];
+	char list[CPUS_LIST], title[FINDING_TITLE];
 
 	json_array(j, key);
 	for (uint32_t i = 0; i < findings->count; i++) {
@@ -289,7 +289,7 @@ void render_findings(struct json *j, const char *key, const struct findings *fin
 static int write_json(const struct view *v, const struct render_options *options, FILE *out)
 {
 	char *boot = findings_boot(&v->findings, FINDING_WARN);
-	char *wanted = findings_boot_wanted(&v->findings), list[4096];
+	char *wanted = findings_boot_wanted(&v->findings), list[CPUS_LIST];
 	struct json j;
 
 	(void)options;
@@ -362,7 +362,7 @@ static void script_row(FILE *out, const struct finding *x)
 int render_audit_script(const struct view *v, const struct render_options *options, FILE *out)
 {
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
-	char boot[FINDING_FIX], kernel[512], cpus[4096], keep[4096];
+	char boot[FINDING_FIX], kernel[512], cpus[CPUS_LIST], keep[CPUS_LIST];
 
 	(void)options;
 	if (!order)

@@ -105,7 +105,7 @@ static bool write_commands(const struct view *v, FILE *out)
 /* All interrupts that can be moved, as their numbers differ. */
 static bool write_irqs(const struct view *v, FILE *out)
 {
-	char keep[4096];
+	char keep[CPUS_LIST];
 	bool any = false;
 
 	for (uint32_t i = 0; i < v->findings.count; i++)
@@ -179,7 +179,7 @@ static bool write_boot(const struct view *v, const char *boot, FILE *out)
 
 int render_ansible(const struct view *v, FILE *out)
 {
-	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096];
+	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[CPUS_LIST];
 	bool any;
 
 	render_setup_head(v, "for: ansible-playbook -l HOSTS FILE", out);

@@ -99,7 +99,7 @@ bool setting_repeated(const struct view *v, const struct finding *f, const struc
 
 void render_setup_head(const struct view *v, const char *what, FILE *out)
 {
-	char kernel[512], cpus[4096], keep[4096];
+	char kernel[512], cpus[CPUS_LIST], keep[CPUS_LIST];
 
 	fprintf(out,
 		"# %s\n# culprit " CULPRIT_VERSION ", linux %s: cpu %s quiet, housekeeping "
@@ -266,7 +266,7 @@ static void kernel_args(char *boot, FILE *out)
 
 static void add_list(struct cpus *all, const char *text)
 {
-	char list[4096], why[128];
+	char list[CPUS_LIST], why[128];
 	struct cpus more;
 
 	if (!text)
@@ -282,13 +282,12 @@ struct cpus render_setup_quiet(const struct view *v)
 	struct cpus online;
 
 	isolation_of(&v->facts, &now);
-	add_list(&now.all, facts_text(&v->facts, "sys/devices/system/cpu/nohz_full"));
 	cpus_clear(&online);
 	add_list(&online, facts_text(&v->facts, "sys/devices/system/cpu/online"));
-	cpus_and(&now.all, &online);
-	cpus_sub(&now.all, &v->run.cpus);
-	cpus_sub(&now.all, &v->run.housekeeping);
-	return now.all;
+	cpus_and(&now.quiet, &online);
+	cpus_sub(&now.quiet, &v->run.cpus);
+	cpus_sub(&now.quiet, &v->run.housekeeping);
+	return now.quiet;
 }
 
 /* These CPUs, and those that are isolated already or that the boot parameters name: the operator
@@ -317,7 +316,7 @@ static struct cpus isolated_then(const struct view *v, const char *boot, struct 
 
 int render_performance_profile(const struct view *v, FILE *out)
 {
-	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096], keep[4096];
+	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[CPUS_LIST], keep[CPUS_LIST];
 	struct cpus rest, all = isolated_then(v, boot, &rest);
 
 	if (cpus_empty(&rest)) { /* somebody has to keep house */

@@ -78,7 +78,7 @@ static bool numbered(const struct finding *f)
 static void write_scheduler(const struct view *v, FILE *out)
 {
 	const struct cpus quiet = render_setup_quiet(v);
-	char list[4096];
+	char list[CPUS_LIST];
 
 	fputs("\n# interrupts and threads, whatever their numbers are\n", out);
 	if (!cpus_empty(&quiet))
@@ -91,7 +91,7 @@ static void write_scheduler(const struct view *v, FILE *out)
 
 int render_tuned_conf(const struct view *v, FILE *out)
 {
-	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096];
+	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[CPUS_LIST];
 
 	render_setup_head(v, "for /etc/tuned/NAME, or where this tuned has its own profiles", out);
 	fputs("# To undo: tuned-adm profile, with the one before. tuned puts back what was there; "

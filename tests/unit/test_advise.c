@@ -450,6 +450,14 @@ static void test_threads_that_have_ended(void **state)
 	assert_string_equal(kernel->advice, "it has ended; culprit explain K24");
 	assert_cause(there, "K34");
 	assert_string_equal(there->advice, "taskset -pc 0-2 81");
+	fact("run/tasks/0000", "81 81 S 400000 3 0 0 2-3 sshd\n");
+	assert_cause(there, "K34");
+	assert_string_equal(there->advice, "taskset -pc 0-2 81");
+	fact("sys/devices/system/cpu/online", "0-3\n"); /* CPU 2 is its own workload's */
+	fact("sys/devices/system/cpu/nohz_full", "2-3\n");
+	fact("proc/cmdline", "nohz_full=2-3\n");
+	assert_cause(there, "K34");
+	assert_string_equal(there->advice, "taskset -pc 2 81");
 	assert_cause(sampler, "K34");
 	assert_string_equal(
 		sampler->advice,
@@ -526,6 +534,24 @@ static void test_text_is_filled(void **state)
 	text = placeholders_fill(
 		"{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface}", &nothing);
 	assert_string_equal(text, "CPU CPUS HOUSEKEEPING HKMASK IRQ PID COMM INTERFACE");
+	free(text);
+	assert_string_equal(text = placeholders_fill("isolcpus={isolate} nohz_full={nohz}", &f),
+			    "isolcpus=4-7 nohz_full=4-7");
+	free(text);
+	f.isolate = many;
+	cpus_parse("4,6", &f.nohz, NULL, 0);
+	assert_string_equal(text = placeholders_fill("isolcpus={isolate} nohz_full={nohz}", &f),
+			    "isolcpus=0-3,40 nohz_full=4,6");
+	free(text);
+	assert_string_equal(text = placeholders_fill("{isolate} {nohz}", &nothing), "CPUS CPUS");
+	free(text);
+	assert_int_equal(placeholders_missing("{isolate} {nohz}", &nothing),
+			 placeholders_missing("{cpus}", &nothing));
+	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu += 2)
+		cpus_add(&many, cpu);
+	text = placeholders_fill("{housekeeping}", &f);
+	assert_int_equal(cpus_parse(text, &cpus, NULL, 0), 0);
+	assert_memory_equal(&cpus, &many, sizeof(many));
 	free(text);
 	f.interface = "virtio1"; /* a device, whose interface has another name */
 	assert_string_equal(text = placeholders_fill("ethtool {interface}", &f),

@@ -99,6 +99,35 @@ static void test_many_threads(void **state)
 	facts_free(&f);
 }
 
+/* A machine of 8,192 CPUs of which a thread may run on every second: its list is long. */
+static void test_a_long_list(void **state)
+{
+	static char list[CPUS_LIST], tasks[2 * CPUS_LIST];
+	struct findings out = {0};
+	const struct finding *x;
+	struct facts f = {0};
+	struct cpus odd;
+
+	(void)state;
+	cpus_clear(&odd);
+	for (unsigned cpu = 1; cpu < CPUS_MAX; cpu += 2)
+		cpus_add(&odd, cpu);
+	cpus_format(&odd, list, sizeof(list));
+	snprintf(tasks, sizeof(tasks), "99 99 S 400000 1 1 50 %s a  thread\n", list);
+	put(&f, CPU "online", "0-8191\n");
+	put(&f, "run/tasks/0000", tasks);
+	assert_int_equal(audit_cpu_3(&f, &out), 0);
+	for (x = out.row; strcmp(x->id, "realtime"); x++)
+		;
+	assert_string_equal(
+		x->title,
+		"real-time threads may preempt what runs on cpu 3: a  thread [99] prio 50");
+	snprintf(tasks, sizeof(tasks), "taskset -pc %s 99", list);
+	assert_string_equal(x->undo, tasks);
+	findings_free(&out);
+	facts_free(&f);
+}
+
 /* Seconds of an audit where 2,000 processes have this name, and none of them is root's. */
 static double named(const char *name)
 {
@@ -423,10 +452,10 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_threads),    cmocka_unit_test(test_many_of_a_name),
-		cmocka_unit_test(test_many_interrupts), cmocka_unit_test(test_many_quotas),
-		cmocka_unit_test(test_many_sources),    cmocka_unit_test(test_many_cgroups),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_many_threads), cmocka_unit_test(test_many_of_a_name),
+		cmocka_unit_test(test_a_long_list),  cmocka_unit_test(test_many_interrupts),
+		cmocka_unit_test(test_many_quotas),  cmocka_unit_test(test_many_sources),
+		cmocka_unit_test(test_many_cgroups), cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,23 @@ static void test_format_cuts_between_parts(void **state)
 	assert_int_equal(buf[0], 'x');
 }
 
+static void test_the_longest_list_and_mask(void **state)
+{
+	char list[CPUS_LIST], mask[CPUS_MASK], why[64];
+	struct cpus set, again;
+
+	(void)state;
+	cpus_clear(&set);
+	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (cpu % 3 < 2)
+			cpus_add(&set, cpu);
+	assert_int_equal(
+		cpus_parse(cpus_format(&set, list, sizeof(list)), &again, why, sizeof(why)), 0);
+	assert_memory_equal(&set, &again, sizeof(set));
+	assert_true(cpus_parse_mask(cpus_format_mask(&set, mask, sizeof(mask)), &again));
+	assert_memory_equal(&set, &again, sizeof(set));
+}
+
 /* Every cut is a prefix of the list up to a comma, then dots, for sets and sizes of all kinds. */
 static void test_format_of_random_sets_reads_back(void **state)
 {
@@ -284,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_bad_lists_name_the_part_and_leave_the_set),
 		cmocka_unit_test(test_reason_is_cut_to_its_buffer),
 		cmocka_unit_test(test_format_cuts_between_parts),
+		cmocka_unit_test(test_the_longest_list_and_mask),
 		cmocka_unit_test(test_format_of_random_sets_reads_back),
 		cmocka_unit_test(test_operations_against_an_array),
 		cmocka_unit_test(test_cpus_past_the_end_are_in_no_set),

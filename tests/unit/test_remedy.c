@@ -343,6 +343,21 @@ static void check_source(const struct machine *m, const struct sources *t, const
 	}
 }
 
+/* The book's own words say what to do anywhere, with the lists of this machine. */
+static void check_entry(const struct machine *m, const struct book_entry *x)
+{
+	bool other = !strcmp(m->name, "another is isolated");
+
+	for (const char *at = x->fix; (at = strstr(at, "nohz_full=")); at++)
+		if ((other && strncmp(at, "nohz_full=2-3`", 14)) ||
+		    (!strcmp(m->name, "the boot CPU and another") &&
+		     strncmp(at, "nohz_full=3`", 12)))
+			refuse(m, x->id, x->fix, "not the list that nohz_full is to have");
+	for (const char *at = x->fix; (at = strstr(at, "isolcpus=managed_irq,domain,")); at++)
+		if (other && strncmp(at, "isolcpus=managed_irq,domain,2-3", 31))
+			refuse(m, x->id, x->fix, "takes the isolation from another CPU");
+}
+
 static void check_all(const struct machine *m)
 {
 	assert_int_equal(conclude(&v), 0);
@@ -353,6 +368,8 @@ static void check_all(const struct machine *m)
 			check_source(m, t, t->row[k]);
 		check_text(m, "verdict", v.cpu[i].verdict);
 	}
+	for (uint32_t i = 0; i < v.entries.n; i++)
+		check_entry(m, &v.entries.row[i]);
 	for (uint32_t i = 0; i < v.findings.count; i++) {
 		const struct finding *f = &v.findings.row[i];
 		char text[1024];
