@@ -273,7 +273,7 @@ ok(r.out.startswith("T01  ") and "\nT17  " in r.out, "several stand in the book'
 r = culprit("explain", "-f", "markdown", "--all")
 ok(r.rc == 0 and r.out.count("\n### ") == len(book) and r.out.count("\n## ")
    + r.out.startswith("## ") == 10, "Markdown has all", r.err)
-for name, near in (("vmstat", "vmstat_update (K01)"), ("vmstat_updaet", "vmstat_update"),
+for name, near in (("vmstat_upd", "vmstat_update (K01)"), ("vmstat_updaet", "vmstat_update"),
                    ("zzzzzzzz", "culprit explain lists it all")):
     r = culprit("explain", name)
     ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and near in r.err,
