@@ -666,6 +666,21 @@ static void test_nanoseconds(void **state)
 	assert_int_equal(r.unknown, 0);
 }
 
+/* Counts that nobody measured are not added up to something that looks measured. */
+static void test_counts_that_do_not_fit(void **state)
+{
+	(void)state;
+	give("# Time unit is nanoseconds (ns)");
+	give("Index   CPU-007");
+	assert_int_equal(give("2   18446744073709551615"), OSNOISE_UNKNOWN);
+	assert_int_equal(give("1   18446744073709551614"), OSNOISE_TAKEN);
+	assert_int_equal(give("0   2"), OSNOISE_UNKNOWN);
+	assert_int_equal(give("0   1"), OSNOISE_TAKEN);
+	assert_int_equal(give("2   1"), OSNOISE_UNKNOWN);
+	assert_true(r.column[0].h.count == UINT64_MAX);
+	assert_true(r.column[0].h.sum == UINT64_MAX - 1);
+}
+
 static void test_histograms(void **state)
 {
 	(void)state;
@@ -1119,6 +1134,7 @@ int main(void)
 		TEST(test_stamps),
 		TEST(test_osnoise_top),
 		TEST(test_timerlat_top),
+		TEST(test_counts_that_do_not_fit),
 		TEST(test_nanoseconds),
 		TEST(test_histograms),
 		TEST(test_analysis),
