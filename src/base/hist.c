@@ -234,6 +234,15 @@ void hist_add(struct hist *h, uint64_t value)
 	hist_add_n(h, value, 1);
 }
 
+bool hist_fits(const struct hist *h, uint64_t value, uint64_t n)
+{
+	uint64_t all;
+
+	return !__builtin_add_overflow(h->count, n, &all) &&
+	       !__builtin_mul_overflow(value, n, &all) &&
+	       !__builtin_add_overflow(h->sum, all, &all);
+}
+
 void hist_merge(struct hist *h, const struct hist *from)
 {
 	assert(h->bits == from->bits);

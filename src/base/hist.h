@@ -39,6 +39,8 @@ void hist_reset(struct hist *h);
 /* Out of memory a value counts, but has no bucket. */
 void hist_add(struct hist *h, uint64_t value);
 void hist_add_n(struct hist *h, uint64_t value, uint64_t n);
+/* False when the count or the sum would wrap: for numbers that somebody else counted. */
+bool hist_fits(const struct hist *h, uint64_t value, uint64_t n);
 /* Adds all of `from` (same bits) to `h`. */
 void hist_merge(struct hist *h, const struct hist *from);
 

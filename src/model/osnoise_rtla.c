@@ -238,15 +238,6 @@ static enum osnoise_got hist_head(struct osnoise_reader *r, struct text t)
 	return taken(r);
 }
 
-/* True when so many more values would not fit: rtla counted no such number, within 584 years. */
-static bool overflows(const struct hist *h, uint64_t value, uint64_t n)
-{
-	uint64_t all;
-
-	return __builtin_add_overflow(h->count, n, &all) ||
-	       __builtin_mul_overflow(value, n, &all) || __builtin_add_overflow(h->sum, all, &all);
-}
-
 /* A bucket: its lowest value in rtla's unit, then a count for each column. */
 static enum osnoise_got hist_row(struct osnoise_reader *r, struct text t)
 {
@@ -259,7 +250,7 @@ static enum osnoise_got hist_row(struct osnoise_reader *r, struct text t)
 	at = t;
 	for (uint64_t i = 0; i < r->ncolumns + r->columns_beyond; i++)
 		if (!text_field(&at, &n) ||
-		    (i < r->ncolumns && overflows(&r->column[i].h, index, n)))
+		    (i < r->ncolumns && !hist_fits(&r->column[i].h, index, n)))
 			return OSNOISE_UNKNOWN;
 	text_blanks(&at);
 	if (text_left(&at))
