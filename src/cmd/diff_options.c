@@ -60,7 +60,8 @@ static const struct opt diff_opts[] = {
 	{0, "fail-if-worse", "PERCENT",
 	 "exit with 2 if another side loses more time a second than the first side, by more than "
 	 "PERCENT, and the 95 % interval of the ratio is above 1; of workloads also if the median, "
-	 "p90, p99, p99.9 or, where recordings of both sides were made in turn, max of a series is",
+	 "p90, p99, p99.9 or, where recordings of both sides were made in turn, max of a series is "
+	 "and its verdict is worse",
 	 FIELD(worse), set_worse},
 	{0, "group", NULL,
 	 "what follows, up to the next --group, are recordings of one group of hosts, any number; "

@@ -275,5 +275,5 @@ bool diff_value_not_judged(const struct diff_value *v, double percent)
 
 bool diff_value_worse_by(const struct diff_value *v, double percent)
 {
-	return v->ratio.value > 1 + percent / 100 && v->ratio.low > 1;
+	return v->verdict == DIFF_WORSE && v->ratio.value > 1 + percent / 100;
 }

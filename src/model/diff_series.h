@@ -48,7 +48,8 @@ const char *diff_figure_name(enum diff_figure figure);
 int diff_take_series(struct diff *d);
 void diff_free_series(struct diff *d);
 
-/* True when the value is more than `percent` above the first side's, and the interval above 1. */
+/* True when the value is more than `percent` above the first side's, and the verdict, which knows
+ * how many figures there are, is worse. */
 bool diff_value_worse_by(const struct diff_value *v, double percent);
 
 /* True when it is as much above, and nothing tells whether that is chance: a maximum of recordings

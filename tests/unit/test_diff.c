@@ -712,6 +712,58 @@ static void test_series_in_turn(void **state)
 		view_free(&v[i]);
 }
 
+#define COMPARISONS 200
+#define SERIES      20
+
+/* Makes three recordings a side, in turn, of SERIES series that come from one distribution, and
+ * returns how many of their figures --fail-if-worse 10 would tell of. */
+static uint32_t told_of_nothing(struct view *v)
+{
+	const struct view *first[3], *other[3];
+	const struct diff_side side[] = {{first, 3}, {other, 3}};
+	uint32_t told = 0;
+
+	for (int i = 0; i < 6; i++) {
+		run_init(&v[i], one_cpu, 1, 1);
+		v[i].run.started[18] = '0' + i;
+		for (int k = 0; k < SERIES; k++) {
+			char name[SERIES_NAME];
+
+			snprintf(name, sizeof(name), "call%d", k);
+			measured(&v[i], name, 40, 30000);
+		}
+		*(i % 2 ? &other[i / 2] : &first[i / 2]) = &v[i];
+	}
+	assert_int_equal(diff_make(&d, side, 2, 3), 0);
+	assert_int_equal(d.nseries, SERIES);
+	for (uint32_t s = 0; s < d.nseries; s++)
+		for (int i = 0; i < DIFF_FIGURES; i++) {
+			const struct diff_value *f = &d.series[s].side[1][i];
+			bool worse = diff_value_worse_by(f, 10);
+
+			assert_true(!worse || f->verdict == DIFF_WORSE);
+			told += worse;
+		}
+	diff_free(&d);
+	for (int i = 0; i < 6; i++)
+		view_free(&v[i]);
+	return told;
+}
+
+/* Many figures of an unchanged machine are no more often worse than one is: of 100 comparisons 2.5
+ * at most. More than 20 of 200 have a chance of 1e-7 (binomial distribution). */
+static void test_series_unchanged(void **state)
+{
+	static struct view v[6];
+	int told = 0;
+
+	(void)state;
+	for (int i = 0; i < COMPARISONS; i++)
+		told += told_of_nothing(v) != 0;
+	if (told > 20)
+		fail_msg("%d of %d comparisons without a change tell of one", told, COMPARISONS);
+}
+
 /* Intervals of a percentile of equal distributions miss 1 five times in 100: of these 400, with a
  * fixed seed, as often as the binomial distribution says. */
 static void test_series_covers(void **state)
@@ -762,6 +814,7 @@ int main(void)
 		TEST(test_untraced),
 		TEST(test_series),
 		TEST(test_series_in_turn),
+		TEST(test_series_unchanged),
 		TEST(test_series_covers),
 		TEST(test_environment),
 		TEST(test_environment_alike),
