@@ -160,6 +160,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	fill_standard();
+	signal(SIGCHLD, SIG_DFL); /* a parent may ignore it: nobody could wait for a child */
 	signal(SIGXFSZ, SIG_IGN); /* the write fails, and is told of as any that does */
 	return ended(run(argc, argv));
 }

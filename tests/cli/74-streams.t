@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Standard streams that are closed or full, and limits of the shell: nothing that is printed lands
-in a file of culprit's, and what could not be printed is an error, said in one line."""
+"""Standard streams that are closed or full, limits of the shell, and a signal that the parent
+ignores: nothing that is printed lands in a file of culprit's, and what could not be printed is an
+error, said in one line."""
 import os
 import resource
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -126,6 +128,13 @@ for name, *args in (("rsvg-convert", "plot", REC, "-o", at("x.png")),
         continue
     ok(r.rc == 0 and (name != "exec" or os.path.exists(at("none")))
        and (name != "stress-ng" or not r.err), f"{name} ignores no signal", r)
+
+# ---- a parent that ignores its children's ends ----
+# The kernel then keeps no child that has ended until somebody asks for it.
+r = run("record", *RUN, at("rec-of-child"),
+        begin=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+is_((r.rc, r.err), (0, ""), "SIGCHLD ignored: the end of the recording is seen")
+os.unlink(at("rec-of-child"))
 
 # ---- few descriptors, little memory, any umask ----
 left = sorted(os.listdir(place))
