@@ -5,7 +5,8 @@
 #include "base/escape.h"
 #include "render/plot.h"
 
-/* Writes in double quotes, where gnuplot reads backslashes. */
+/* Writes in double quotes, where gnuplot reads backslashes, and runs as a command what stands in
+ * backquotes: those are written as numbers. */
 static void quote(const char *name, FILE *out)
 {
 	char text[512];
@@ -14,7 +15,7 @@ static void quote(const char *name, FILE *out)
 	for (const char *s = escape_text(name, SIZE_MAX, text, sizeof(text)); *s; s++) {
 		if (*s == '"' || *s == '\\')
 			putc('\\', out);
-		putc(*s, out);
+		fprintf(out, *s == '`' ? "\\140" : "%c", *s);
 	}
 	putc('"', out);
 }

@@ -16,7 +16,7 @@ from lib import culprit, done, is_, ok, skip
 BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(lib.CULPRIT))
 place = tempfile.mkdtemp(prefix="culprit-test-")
 os.chdir(place)
-HOSTILE = "<b>&\x1b[31m\"'.rec"
+HOSTILE = "<b>&\x1b[31m\"'`touch pwned`.rec"
 subprocess.run([os.path.join(BUILD, "golden"), place], check=True, stdout=subprocess.DEVNULL)
 shutil.copy("sleep.rec", HOSTILE)
 os.rename("sleep.rec", "a.rec")
@@ -163,6 +163,7 @@ for args in (), ("--log", "xy"), ("--percentiles",), ("--surface",):
                            capture_output=True, text=True)
         ok(r.returncode == 0 and not r.stderr and os.path.getsize("g.svg") > 5000,
            f"gnuplot reads its script {' '.join(args)}", r)
+        ok(not os.path.exists("pwned"), "and runs no part of a name")
     else:
         skip("gnuplot reads its script", "needs gnuplot")
 
