@@ -66,7 +66,7 @@ void metric_lane(struct metrics *m, uint32_t part)
 {
 	char lane[LANE_NAME], *list;
 
-	if (m->per == PER_HOST)
+	if (m->per == PER_HOST && m->leaders->of)
 		return;
 	if (m->per == PER_GROUP && m->leaders->of) {
 		list = malloc(LIST_BYTES);

@@ -79,6 +79,13 @@ is_({labels(k)["kernel_thread"] for k in select(one, "culprit_lost_seconds_total
 is_(set(select(one, "culprit_cpu_info")), {("culprit_cpu_info", tuple(sorted({
     "cpu": c, "isolated": i, "nohz_full": "false"}.items()))) for c,
                                            i in (("2", "false"), ("3", "true"))}, "which CPUs")
+watched = os.path.join(lib.ROOT, "tests", "fixtures", "recordings", "3.0", "watch.rec")
+for per in "cpu", "group", "host":
+    wrote = culprit("report", watched, "-f", "openmetrics", "--metrics-per", per).out
+    series = [line.rsplit(" ", 1)[0] for line in wrote.splitlines() if not line.startswith("#")]
+    twice = {name for name in series if series.count(name) > 1}
+    ok(len(series) > 50 and not twice, f"watched threads, --metrics-per {per}: no sample twice",
+       *sorted(twice)[:5])
 hostile = samples(openmetrics(text("hostile.openmetrics")))
 is_({labels(k)["kernel_thread"] for k in select(hostile, "culprit_lost_seconds_total",
                                                 kind="thread")
