@@ -68,12 +68,12 @@ static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char
 		   bool markdown)
 {
 	const struct cpu *c = &v->cpu[i];
-	char a[32], first[REPORT_WHO], lane[LANE_NAME];
+	char a[32], first[REPORT_WHO], lane[REPORT_CPUS];
 	int err = first_source(&c->sources, first, sizeof(first));
 
 	host_name_cell(t, host, markdown);
 	if (v->run.watch)
-		host_name_cell(t, view_lane(v, i, lane), markdown);
+		host_name_cell(t, report_lane(v, i, lane), markdown);
 	else
 		table_cellf(t, NULL, "%u", c->number);
 	if (view_lost(v, i) < 0)

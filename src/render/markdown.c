@@ -267,7 +267,7 @@ static int write_worst(const struct view *v, FILE *out)
 	struct table *t = markdown_begin(
 		(const char *const[]){"at", v->run.watch ? "thread" : "cpu", "length", "what"},
 		"rrre");
-	char a[32], lane[LANE_NAME], code[8 * LANE_NAME];
+	char a[32], lane[REPORT_CPUS], code[REPORT_CPUS + 32];
 
 	for (uint32_t i = 0; t && i < v->nworst && i < WORST_TOP; i++) {
 		const struct worst *w = &v->worst[i];
@@ -276,7 +276,7 @@ static int write_worst(const struct view *v, FILE *out)
 		table_cellf(t, NULL, "+%.6f s", (w->start_ns - v->run.started_ns) / 1e9);
 		if (v->run.watch)
 			table_cell(t, NULL,
-				   markdown_code(view_lane(v, w->cpu, lane), code, sizeof(code)));
+				   markdown_code(report_lane(v, w->cpu, lane), code, sizeof(code)));
 		else
 			table_cellf(t, NULL, "%u", v->cpu[w->cpu].number);
 		table_cell(t, NULL, format_ns(w->duration_ns, a, sizeof(a)));

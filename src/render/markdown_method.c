@@ -52,10 +52,10 @@ static void lane_cell(struct table *t, const struct view *v, uint32_t i)
 static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
-	char a[32], b[32], lane[LANE_NAME], text[8 * LANE_NAME];
+	char a[32], b[32], lane[REPORT_CPUS], text[REPORT_CPUS + 32];
 
 	if (v->run.watch)
-		table_cell(t, NULL, markdown_code(view_lane(v, i, lane), text, sizeof(text)));
+		table_cell(t, NULL, markdown_code(report_lane(v, i, lane), text, sizeof(text)));
 	else
 		lane_cell(t, v, i);
 	table_cell(t, NULL, format_ns(c->observed_ns, a, sizeof(a)));

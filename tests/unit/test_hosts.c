@@ -143,6 +143,35 @@ static void test_watched(void **state)
 					    "17-18,40");
 }
 
+/* A thread gives itself any name. Nothing of one drives a terminal or ends a row. */
+static void test_names_of_threads(void **state)
+{
+	const struct render_options options = {.width = 100, .chart = true, .all = true};
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		a.view.run.watch = a.view.run.windows = true;
+		a.view.cpu[i].tid = 7 + i;
+		strcpy(a.view.cpu[i].comm, "\033[31mx\n|\xff");
+	}
+	for (int k = 0; k < 4; k++) {
+		const struct format *f = format_named(k % 2 ? "markdown" : "text");
+		char *text;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		assert_int_equal(f->write(three, k < 2 ? 1 : 2, &options, out), 0);
+		fclose(out);
+		assert_non_null(
+			strstr(text, k % 2 ? "\\x1b[31mx\\x0a\\|\\xff" : "\\x1b[31mx\\x0a|\\xff"));
+		assert_null(strchr(text, '\033'));
+		assert_null(strchr(text, '\xff'));
+		assert_null(strstr(text, "x\n|"));
+		free(text);
+	}
+}
+
 static void test_text(void **state)
 {
 	static const char head[] =
@@ -297,6 +326,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_labels, begin, end),
 		cmocka_unit_test_setup_teardown(test_rank, begin, end),
 		cmocka_unit_test_setup_teardown(test_watched, begin, end),
+		cmocka_unit_test_setup_teardown(test_names_of_threads, begin, end),
 		cmocka_unit_test_setup_teardown(test_text, begin, end),
 		cmocka_unit_test_setup_teardown(test_json, begin, end),
 		cmocka_unit_test_setup_teardown(test_cautions, begin, end),
