@@ -209,7 +209,8 @@ static void say_slow(struct sentence *out, const struct view *v, uint32_t i)
 	sentence_add(out, "%s on %s: ", v->run.sampler, view_lane(v, i, lane));
 	format_count(c->hiccups.count + c->hiccups_lost, count, sizeof(count));
 	if (!c->hiccups.count && !c->hiccups_lost) {
-		sentence_add(out, "none was slow: none took longer than ");
+		sentence_add(out, "none%s was slow: none took longer than ",
+			     c->unread ? " that was read" : "");
 		sentence_add(out, "%s",
 			     worst ? "its series' threshold"
 				   : format_ns(c->threshold_ns, than, sizeof(than)));

@@ -84,7 +84,10 @@ void say_slow(const struct say *s)
 	say_lanes(s);
 	if (!s->g->hiccups.most) {
 		sentence_add(s->out, ": none%s was slow: none took longer than %s",
-			     first->hiccups_lost ? " that was recorded" : "", than);
+			     first->hiccups_lost ? " that was recorded"
+			     : first->unread     ? " that was read"
+						 : "",
+			     than);
 		say_unread(s);
 		return;
 	}
