@@ -76,7 +76,7 @@ struct cpu_group {
 	struct cpus cpus;      /* empty: of threads */
 	char name[GROUP_NAME]; /* name of threads, any bytes; an asterisk for a number that differs
 				*/
-	struct spread lost;    /* share of a CPU's time; of threads where all are known, else 0 */
+	struct spread lost;    /* share of a CPU's, or a thread's, time; below 0: not known */
 	struct spread hiccups; /* number of hiccups of a CPU */
 	struct spread lost_each_ns;                  /* time of a CPU's hiccups */
 	struct spread longest_ns, p99_ns, median_ns; /* lengths of the hiccups */

@@ -41,7 +41,7 @@ static double figure(const struct view *v, uint32_t i, enum figure what)
 
 	switch (what) {
 	case LOST:
-		return view_lost(v, i) < 0 ? 0 : view_lost(v, i);
+		return view_lost(v, i);
 	case HICCUPS:
 		return h->count;
 	case LOST_NS:

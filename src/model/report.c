@@ -229,6 +229,14 @@ const char *report_row_who(const struct report_row *r, char buf[REPORT_WHO + 2])
 	return buf;
 }
 
+char *report_lost_share(double share, char *buf, size_t len)
+{
+	if (share >= 0)
+		return format_percent(100 * share, buf, len);
+	snprintf(buf, len, "?");
+	return buf;
+}
+
 const char *report_share(uint64_t part, uint64_t whole, char *buf, size_t len)
 {
 	double percent = whole ? 100.0 * part / whole : 0;

@@ -103,6 +103,9 @@ const char *report_row_who(const struct report_row *r, char buf[REPORT_WHO + 2])
 const char *report_mark(const struct source *s,
 			char buf[REPORT_WHO + 2]); /* report_who's, marked */
 
+/* A group's share of time lost, in percent, "0.41"; "?" below 0: not known. Returns buf. */
+char *report_lost_share(double share, char *buf, size_t len);
+
 /* "38.41", or "<0.01" for a smaller one above 0: the decimal points are aligned. */
 const char *report_share(uint64_t part, uint64_t whole, char *buf, size_t len);
 

@@ -79,7 +79,7 @@ const char *report_ranked(const struct view *v, char buf[REPORT_CPUS])
 
 static void lost_cell(const struct cpu_group *g, char buf[32])
 {
-	format_percent(100 * g->lost.most, buf, 32);
+	report_lost_share(g->lost.most, buf, 32);
 }
 
 static void lost_time_cell(const struct cpu_group *g, char buf[32])

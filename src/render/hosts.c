@@ -27,12 +27,15 @@
 #define HOST_ROWS  8
 #define LIST_WIDTH 24
 
-const char *host_share(uint64_t part, uint64_t whole, char *buf, size_t len)
+static const char *percent_cell(double percent, char *buf, size_t len)
 {
-	double percent = whole ? 100.0 * part / whole : 0;
-
 	snprintf(buf, len, percent > 0 && percent < 0.00005 ? "<0.0001" : "%.4f", percent);
 	return buf;
+}
+
+const char *host_share(uint64_t part, uint64_t whole, char *buf, size_t len)
+{
+	return percent_cell(whole ? 100.0 * part / whole : 0, buf, len);
 }
 
 void host_name_cell(struct table *t, const char *name, bool markdown)
@@ -103,10 +106,10 @@ static int group_row(struct table *t, const struct view *v, const struct cpu_gro
 		host_name_cell(t, list, markdown);
 	else
 		table_cell(t, NULL, list);
-	if (v->run.watch && !g->lost.most)
+	if (g->lost.least < 0)
 		table_cell(t, NULL, "?");
 	else
-		table_cellf(t, NULL, "%.4f", 100 * g->lost.most);
+		table_cell(t, NULL, percent_cell(100 * g->lost.most, a, sizeof(a)));
 	table_cell(t, NULL, format_count(g->hiccups.most, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(g->longest_ns.most, a, sizeof(a)));
 	if (cause)

@@ -40,8 +40,8 @@ static void write_range(FILE *out, const struct spread *s)
 {
 	char a[32], b[32];
 
-	format_percent(100 * s->least, a, sizeof(a));
-	format_percent(100 * s->most, b, sizeof(b));
+	report_lost_share(s->least, a, sizeof(a));
+	report_lost_share(s->most, b, sizeof(b));
 	fprintf(out, "%s to %s %%", a, b);
 }
 
@@ -61,7 +61,7 @@ static void write_lost(const struct html *h, const struct cpu_group *g)
 		fputs(" to ", out);
 		html_ns(out, g->lost_each_ns.most);
 	} else {
-		fprintf(out, "%s %%", format_percent(100 * g->lost.median, a, sizeof(a)));
+		fprintf(out, "%s %%", report_lost_share(g->lost.median, a, sizeof(a)));
 		fputs(" <small>of the time of each (the median; ", out);
 		write_range(out, &g->lost);
 	}

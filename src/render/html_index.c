@@ -77,7 +77,7 @@ static int write_group(const struct view *const *views, uint32_t n, uint32_t i,
 	if (views[i]->run.watch)
 		html_ns(out, g->lost_each_ns.most);
 	else
-		fprintf(out, "%s %%", format_percent(100 * g->lost.most, share, sizeof(share)));
+		fprintf(out, "%s %%", report_lost_share(g->lost.most, share, sizeof(share)));
 	fputs("</td><td data-of=\"hiccups\">", out);
 	html_count(out, g->hiccups.most);
 	fputs("</td><td data-of=\"worst\">", out);

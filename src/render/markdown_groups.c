@@ -99,9 +99,9 @@ static void write_group_head(const struct view *v, const struct cpu_group *g, FI
 			format_count(g->hiccups.median, c, sizeof(c)));
 	else
 		fprintf(out, "Each lost %s to %s %% of its time, the median %s %%; ",
-			format_percent(100 * g->lost.least, a, sizeof(a)),
-			format_percent(100 * g->lost.most, b, sizeof(b)),
-			format_percent(100 * g->lost.median, c, sizeof(c)));
+			report_lost_share(g->lost.least, a, sizeof(a)),
+			report_lost_share(g->lost.most, b, sizeof(b)),
+			report_lost_share(g->lost.median, c, sizeof(c)));
 	report_lane(v, g->longest_ns.lane, list);
 	fprintf(out, "the worst %s on %s, ", format_ns(g->longest_ns.most, a, sizeof(a)),
 		v->run.watch ? markdown_code(list, code, sizeof(code)) : list);

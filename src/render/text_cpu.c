@@ -105,7 +105,9 @@ static void add_lost(struct flow *f, const struct view *v, uint32_t i)
 	char a[32], b[32];
 
 	format_ns(c->hiccups.sum, b, sizeof(b));
-	if (!v->run.watch) /* another line reports those that were not recorded */
+	if (!v->run.watch && !c->observed_ns)
+		flow_add(f, "not observed");
+	else if (!v->run.watch) /* another line reports those that were not recorded */
 		flow_add(f, "%s %% of its time lost to them",
 			 percent_of(c->hiccups.sum, c->observed_ns, a, sizeof(a)));
 	else if (lost >= 0)

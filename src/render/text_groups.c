@@ -27,12 +27,6 @@
 #define BLOCKS_MOST 64  /* more than ever fit */
 #define LEFT_BYTES  80  /* room for the list of these */
 
-/* Writes a share with three digits, for a column. */
-static const char *share(double part, char *buf, size_t len)
-{
-	return format_percent(100 * part, buf, len);
-}
-
 /* ---- those that are alike ---- */
 
 static void figure_row(const struct page *p, struct table *t, const char *name,
@@ -45,7 +39,7 @@ static void figure_row(const struct page *p, struct table *t, const char *name,
 	for (size_t i = 0; i < 3; i++)
 		table_cell(t, NULL,
 			   format ? format(figure[i], a, sizeof(a))
-				  : share(figure[i], a, sizeof(a)));
+				  : report_lost_share(figure[i], a, sizeof(a)));
 	table_cell(t, DIM, report_lane(p->view, s->lane, lane));
 	table_end_row(t);
 }

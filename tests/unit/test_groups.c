@@ -334,6 +334,31 @@ static void test_sums(void **state)
 	}
 }
 
+/* The share that a CPU lost is not known where it was not observed, and it is like no CPU that was.
+ */
+static void test_not_observed(void **state)
+{
+	static const unsigned cpus[CPUS] = {4, 5, 6, 7, 8, 9};
+	struct report_column column[REPORT_COLUMNS];
+	char cell[32];
+
+	(void)state;
+	view_free(&v);
+	run_init(&v, cpus, CPUS, 10);
+	for (uint32_t i = 0; i < CPUS; i++) {
+		v.cpu[i].ended = "the CPU went offline";
+		if (i < 3)
+			v.cpu[i].observed_ns = 0;
+	}
+	expect("7-9 4-6");
+	assert_true(report_columns(&v, column) > 0);
+	assert_string_equal(column[0].heading, "lost %");
+	column[0].cell(&v.groups.row[0], cell);
+	assert_string_equal(cell, "0");
+	column[0].cell(&v.groups.row[1], cell);
+	assert_string_equal(cell, "?");
+}
+
 static void test_verdict(void **state)
 {
 	(void)state;
@@ -390,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_common, begin, end),
 		cmocka_unit_test_setup_teardown(test_sums, begin, end),
+		cmocka_unit_test_setup_teardown(test_not_observed, begin, end),
 		cmocka_unit_test_setup_teardown(test_verdict, begin, end),
 		cmocka_unit_test_setup_teardown(test_heads, begin, end),
 	};

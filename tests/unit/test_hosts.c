@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/now.h"
+#include "model/groups.h"
 #include "model/hosts.h"
 #include "model/redact.h"
 #include "render/render.h"
@@ -208,6 +209,47 @@ static void test_text(void **state)
 	free(both);
 }
 
+/* Shares of alike ones: not known, zero, and next to zero. */
+static void test_shares(void **state)
+{
+	static const unsigned cpus[] = {4, 5, 6};
+	static const struct {
+		uint64_t lost_ns, observed_ns;
+		bool watch, reported;
+		const char *says;
+	} all[] = {{0, 10000000000, true, false, " 0.0000 "},
+		   {0, 10000000000, true, true, " ? "},
+		   {0, 0, false, false, " ? "},
+		   {4000, 10000000000, false, false, " <0.0001 "},
+		   {40000, 10000000000, false, false, " 0.0004 "}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct view v;
+		char *text, *row;
+
+		run_init(&v, cpus, 3, 10);
+		v.run.watch = v.run.windows = all[i].watch;
+		for (uint32_t k = 0; k < 3; k++) {
+			v.cpu[k].observed_ns = all[i].observed_ns;
+			v.cpu[k].reported = all[i].reported;
+			strcpy(v.cpu[k].comm, "feed");
+			if (all[i].lost_ns)
+				run_add(&v, k, 1, SOURCE_IRQ, 36, "eth0", NULL, all[i].lost_ns);
+		}
+		assert_int_equal(groups_make(&v), 0);
+		assert_int_equal(v.groups.n, 1);
+		text = written(&formats[0], (const struct view *[]){&a.view, &v}, 2, 100);
+		row = strstr(text, "\n  host ");
+		assert_non_null(row);
+		*strstr(row + 1, "\n\n") = '\0';
+		if (!strstr(row, all[i].says))
+			fail_msg("%zu: %s", i, row);
+		free(text);
+		view_free(&v);
+	}
+}
+
 /* The same text but for blanks: what stands in an array is indented. */
 static const char *skip_same(const char *in, const char *want)
 {
@@ -328,6 +370,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_watched, begin, end),
 		cmocka_unit_test_setup_teardown(test_names_of_threads, begin, end),
 		cmocka_unit_test_setup_teardown(test_text, begin, end),
+		cmocka_unit_test_setup_teardown(test_shares, begin, end),
 		cmocka_unit_test_setup_teardown(test_json, begin, end),
 		cmocka_unit_test_setup_teardown(test_cautions, begin, end),
 		cmocka_unit_test(test_formats),
