@@ -178,18 +178,23 @@ static int read_file(struct files *f, uint32_t i, uint64_t threshold_ns)
 {
 	struct part part = {.redact = f->redact, .threshold_ns = threshold_ns};
 	const struct view *v = &f->view[i];
-	uint64_t observed_ns = 0;
 
 	if (read_all(f, i, &part)) {
 		close_file(f, i);
 		return -1;
 	}
-	for (uint32_t k = 0; k < v->ncpus; k++)
-		observed_ns += v->cpu[k].observed_ns;
-	if (observed_ns)
+	if (diff_observed_ns(v))
 		return 0;
-	complain("%s: no time was observed in it%s%s: there is nothing to compare", f->path[i],
-		 v->run.incomplete[0] ? ": " : "", v->run.incomplete);
+	if (diff_left_out(v))
+		complain("%s: there is nothing to compare: how much of their time its threads lost "
+			 "is not known, because %s; culprit report shows what is known",
+			 f->path[i],
+			 view_thread_known(v) ? "they reported their losses themselves, left a "
+						"CPU unseen or were not seen to run"
+					      : "the file is damaged");
+	else
+		complain("%s: no time was observed in it%s%s: there is nothing to compare",
+			 f->path[i], v->run.incomplete[0] ? ": " : "", v->run.incomplete);
 	close_file(f, i);
 	return -1;
 }

@@ -12,6 +12,31 @@
 
 #define LOW_LEAST_NS 10 /* shorter ones are in the first bin, too */
 
+/* ---- what counts ---- */
+
+bool diff_counts(const struct view *v, uint32_t index)
+{
+	return !v->run.watch || view_lost(v, index) >= 0;
+}
+
+uint32_t diff_left_out(const struct view *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		n += !diff_counts(v, i);
+	return n;
+}
+
+uint64_t diff_observed_ns(const struct view *v)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		ns += diff_counts(v, i) ? v->cpu[i].observed_ns : 0;
+	return ns;
+}
+
 /* ---- all hiccups ---- */
 
 /* Computes a side's cell from the tallies of its recordings. */
@@ -29,12 +54,14 @@ static void tally_view(struct diff *d, uint32_t k, const struct view *v, struct 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct cpu *c = &v->cpu[i];
 
+		if (!diff_counts(v, i))
+			continue;
 		hist_merge(&t->net, &c->hiccups);
 		slices_merge(&t->slices, &c->slices);
 		t->count += c->hiccups.count;
 		t->hiccups += c->hiccups.count;
-		t->lost += v->cpu[i].hiccups_lost;
-		t->lost_ns += v->cpu[i].hiccups_lost_ns;
+		t->lost += c->hiccups_lost;
+		t->lost_ns += c->hiccups_lost_ns;
 		d->attributed_ns[k] += c->attributed_ns;
 		d->edge_ns[k] += c->edge_ns;
 		d->lost_ns[k] += c->lost_ns;
@@ -185,7 +212,8 @@ int diff_together(const struct diff *d,
 
 			for (uint32_t i = 0; i < v->ncpus; i++)
 				for (uint32_t s = 0; s < v->cpu[i].sources.count; s++)
-					if (asked(ctx, v, v->cpu[i].sources.row[s]))
+					if (diff_counts(v, i) &&
+					    asked(ctx, v, v->cpu[i].sources.row[s]))
 						add_source(&t->one[r], v->cpu[i].sources.row[s]);
 		}
 		sums[k] = take_side(d, k, t, &cell[k]);
@@ -225,10 +253,12 @@ static void take_view(struct diff *d, uint32_t k, const struct view *v)
 {
 	d->traced &= v->run.traced;
 	d->same_cpus &= cpus_alike(d->view[0], v);
+	d->seconds[k] += diff_observed_ns(v) / 1e9;
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct sources *t = &v->cpu[i].sources;
 
-		d->seconds[k] += v->cpu[i].observed_ns / 1e9;
+		if (!diff_counts(v, i))
+			continue;
 		widen(d, &v->cpu[i].hiccups);
 		for (uint32_t r = 0; r < t->count; r++)
 			widen(d, &t->row[r]->net);

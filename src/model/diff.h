@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two or more sides beside each other, each one recording or several: the same sources paired,
- * everything per second that a CPU was observed, and which differences are more than chance. All
- * sides are compared with the first.
+ * everything per second that a CPU, or a watched thread, was observed, and which differences are
+ * more than chance. All sides are compared with the first.
  *
  * Sources of all CPUs are paired by kind, name and function, kernel threads apart from others. A
  * number that belongs to one machine or boot is no part of a name: see diff_name(). Each pair has
@@ -110,7 +110,7 @@ struct diff {
 	size_t unlike_shown[DIFF_FILES]; /* bytes of the first DIFF_UNLIKE_SHOWN of them, which
 					    people are told */
 	double between; /* factor by which two windows may differ that were not recorded in turn */
-	double seconds[DIFF_FILES]; /* observed, all CPUs together */
+	double seconds[DIFF_FILES]; /* observed, all that counts together */
 	/* Figures of the hiccups' time. */
 	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], lost_ns[DIFF_FILES],
 		outside_ns[DIFF_FILES], host_ns[DIFF_FILES];
@@ -131,9 +131,15 @@ struct diff {
 	uint32_t nseries;
 };
 
+/* True for a CPU, and for a watched thread of which is known how much of its time it lost: the
+ * others are left out, with their sources and the time that they were observed. */
+bool diff_counts(const struct view *v, uint32_t index);
+uint32_t diff_left_out(const struct view *v);    /* number of the others */
+uint64_t diff_observed_ns(const struct view *v); /* time of those that count, all together */
+
 /* side[n], 2 to DIFF_FILES of them, each of one view or more, outlive the diff; each view has
- * observed its CPUs for some time. between: at least 1. 0 or -ENOMEM; call diff_free in either
- * case. */
+ * observed what counts in it for some time. between: at least 1. 0 or -ENOMEM; call diff_free in
+ * either case. */
 int diff_make(struct diff *d, const struct diff_side *side, uint32_t n, double between);
 void diff_free(struct diff *d);
 

@@ -72,16 +72,15 @@ struct one {
 static struct one weigh(const struct tally *t, const struct view *v)
 {
 	double count = t->count + t->lost, total = t->net.sum + t->lost_ns, squares = 0,
-	       at_once = 1, seconds = 0;
+	       at_once = 1, seconds = diff_observed_ns(v) / 1e9;
 	const struct hist *h = &t->net;
 	struct slices_scatter scatter;
 	uint64_t window_ns = 0;
 	struct one s;
 
-	for (uint32_t i = 0; i < v->ncpus; i++) {
-		window_ns = v->cpu[i].observed_ns > window_ns ? v->cpu[i].observed_ns : window_ns;
-		seconds += v->cpu[i].observed_ns / 1e9;
-	}
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		if (diff_counts(v, i) && v->cpu[i].observed_ns > window_ns)
+			window_ns = v->cpu[i].observed_ns;
 	scatter = slices_scatter(&t->slices, v->run.started_ns, window_ns);
 	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1))
 		squares += hist_at(h, i) * pow(middle_of(h, i), 2);

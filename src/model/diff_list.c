@@ -85,7 +85,7 @@ static uint32_t list_view(const struct diff *d, uint32_t side, uint32_t at,
 	for (uint32_t i = 0; i < s->ncpus; i++) {
 		const struct sources *t = &s->cpu[i].sources;
 
-		for (uint32_t r = 0; r < t->count; r++) {
+		for (uint32_t r = 0; diff_counts(s, i) && r < t->count; r++) {
 			const struct source *source = t->row[r];
 
 			if (!has_any(source))

@@ -23,11 +23,9 @@ static bool any_label(const struct diff *d)
 static void file_row(const struct page *p, struct table *t, uint32_t k, const char *name,
 		     const struct view *v, bool labelled)
 {
-	uint64_t observed_ns = 0;
+	uint32_t lanes = v->ncpus - diff_left_out(v); /* one at least: some time was observed */
 	char text[TEXT_LEN];
 
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		observed_ns += v->cpu[i].observed_ns;
 	table_cell(t, "1", diff_letter(k));
 	diff_name_cell(p, t, name);
 	if (labelled)
@@ -35,7 +33,7 @@ static void file_row(const struct page *p, struct table *t, uint32_t k, const ch
 	diff_name_cell(p, t, v->host.hostname);
 	diff_name_cell(p, t, v->host.kernel);
 	table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
-	table_cell(t, NULL, format_ns(observed_ns / v->ncpus, text, sizeof(text)));
+	table_cell(t, NULL, format_ns(diff_observed_ns(v) / lanes, text, sizeof(text)));
 	table_cellf(t, NULL, "%.19s%s",
 		    escape_text(v->run.started, sizeof(v->run.started), text, sizeof(text)),
 		    v->run.started[0] ? "Z" : "");

@@ -9,8 +9,8 @@
 static void write_file(struct json *j, const struct diff *d, uint32_t side, const struct view *v,
 		       const char *name)
 {
-	uint64_t observed = 0, hiccups_lost = 0, lost = 0, attributed = 0, edge = 0, outside = 0,
-		 shorts = 0, not_recorded = 0, host = 0;
+	uint64_t hiccups_lost = 0, lost = 0, attributed = 0, edge = 0, outside = 0, shorts = 0,
+		 not_recorded = 0, host = 0;
 
 	json_object(j, NULL);
 	json_string(j, "file", name);
@@ -23,9 +23,10 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 	json_array_flat(j, "cpus");
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		json_u64(j, NULL, v->cpu[i].number);
-		observed += v->cpu[i].observed_ns;
 		hiccups_lost += v->cpu[i].hiccups_lost;
 		lost += v->cpu[i].counts.lost;
+		if (!diff_counts(v, i))
+			continue;
 		attributed += v->cpu[i].attributed_ns;
 		edge += v->cpu[i].edge_ns;
 		not_recorded += v->cpu[i].lost_ns;
@@ -34,7 +35,7 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 		shorts += v->cpu[i].shorts.total_ns;
 	}
 	json_end(j);
-	json_u64(j, "observed_ns", observed);
+	json_u64(j, "observed_ns", diff_observed_ns(v));
 	if (d->threshold_ns)
 		json_u64(j, "threshold_ns", d->threshold_ns);
 	else
@@ -51,6 +52,7 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 		json_u64(j, "host_ns", host);
 	json_u64(j, "records_lost", lost);
 	json_u64(j, "hiccups_lost", hiccups_lost);
+	json_u64(j, "left_out", diff_left_out(v));
 	json_string(j, "incomplete", v->run.incomplete[0] ? v->run.incomplete : NULL);
 	json_end(j);
 }

@@ -36,11 +36,31 @@ static void write_loss(const struct page *p, const char *name, const struct view
 			format_count(records, b, sizeof(b)));
 }
 
+/* Reports the watched threads that are in no figure. */
+static void write_left_out(const struct page *p, const char *name, const struct view *v)
+{
+	uint32_t left_out = diff_left_out(v);
+	char text[2 * TEXT_LEN], file[TEXT_LEN];
+
+	if (!left_out)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s: %u of %u watched threads %s left out, with all that took their time: how "
+		 "much of it they lost is not known, because they reported their losses "
+		 "themselves, left a CPU unseen or were not seen to run",
+		 escape_text(name, SIZE_MAX, file, sizeof(file)), left_out, v->ncpus,
+		 left_out == 1 ? "is" : "are");
+	fputc('\n', p->out);
+	diff_sentence(p, text);
+}
+
 void diff_losses(const struct page *p)
 {
 	for (uint32_t k = 0, name = 0; k < p->d->n; k++)
-		for (uint32_t i = 0; i < p->d->side[k].n; i++)
-			write_loss(p, p->names[name++], p->d->side[k].view[i]);
+		for (uint32_t i = 0; i < p->d->side[k].n; i++, name++) {
+			write_loss(p, p->names[name], p->d->side[k].view[i]);
+			write_left_out(p, p->names[name], p->d->side[k].view[i]);
+		}
 }
 
 void diff_sentence(const struct page *p, const char *text)

@@ -36,6 +36,22 @@ ok "against itself they are hiccups" "  hiccups  *71  *71 .*"
 "$build/culprit" diff sleep.rec sleep.rec >out 2>&1
 ok "all values of a series are compared, and not only its outliers" "  latency  *count  *40  *40"
 ok "by their percentiles" "  *median  *3.06 us  3.06 us  *1  .*  same"
+# threads: engine lost 10.1 ms of 40 ms, rcuc/3 2 us of 2 ms; three others reported their losses,
+# left a CPU unseen, or were not seen to run
+"$build/culprit" diff watch.rec watch.rec >out 2>&1
+ok "of watched threads those count whose loss is known" "  time lost  *241 ms   241 ms .*"
+ok "the others are left out, and that is said" \
+	"  watch.rec: 3 of 5 watched threads are left out, .*"
+ok "with their sources" "  same  *2.48 ms  2.48 ms .* outside  *not seen"
+"$build/culprit" report --rank watch.rec two.rec >out 2>&1
+ok "a fleet's report says the same" "  trader  *1  24.1476 .*"
+"$build/culprit" diff -f json watch.rec watch.rec >out 2>&1
+ok "JSON has their number" " *\"left_out\": 3,"
+ok "and the time of the others" " *\"observed_ns\": 42000000,"
+head -c $(($(wc -c <watch.rec) - 20)) watch.rec >damaged.rec
+"$build/culprit" diff watch.rec damaged.rec >out 2>&1
+ok "nothing that counts is refused" \
+	"culprit: damaged.rec: there is nothing to compare: .* is damaged; .*"
 "$build/culprit" diff sleep.rec guest.rec >out 2>&1
 ok "of a workload's windows the thresholds stay, and that is said" \
 	"  the thresholds differ, and each recording's hiccups are those above its own: .*"

@@ -516,6 +516,42 @@ static void test_three(void **state)
 	check_verdict(d.total[2].verdict, DIFF_WORSE);
 }
 
+/* Threads that may have lost anything count neither by their losses, nor by their sources or time.
+ */
+static void test_threads_left_out(void **state)
+{
+	static struct cpu *left_out;
+
+	(void)state;
+	run_init(&a, two_cpus, 2, 10);
+	run_init(&b, two_cpus, 2, 10);
+	a.run.watch = b.run.watch = true;
+	for (int i = 0; i < 100; i++) {
+		run_add(&a, 0, 0.05 + 0.1 * i, SOURCE_THREAD, 812, "make", NULL, 2000);
+		run_add(&b, 0, 0.05 + 0.1 * i, SOURCE_THREAD, 812, "make", NULL, 2000);
+		run_add(&b, 1, 0.05 + 0.1 * i, SOURCE_THREAD, 812, "make", NULL, 9000000);
+		run_add(&b, 1, 0.06 + 0.1 * i, SOURCE_THREAD, 813, "poke", NULL, 9000000);
+	}
+	for (int how = 0; how < 3; how++) {
+		left_out = &b.cpu[1];
+		left_out->reported = how == 0;
+		left_out->unpaired = how == 1;
+		left_out->observed_ns = how == 2 ? 0 : 10000000000;
+		make();
+		assert_int_equal(diff_left_out(&a), 0);
+		assert_int_equal(diff_left_out(&b), 1);
+		check_near(d.seconds[1], 10, 1e-12);
+		assert_int_equal(d.rows, 1);
+		check_near(find(SOURCE_THREAD, "make", "")->cell[1].ns_per_s, 20000, 1e-12);
+		check_near(d.total[0].ns_per_s, 10000, 1e-12);
+		check_near(d.total[1].ns_per_s, 20000, 1e-12);
+		check_near(d.total[1].time_ratio.value, 2, 1e-12);
+		assert_int_equal(d.attributed_ns[1], 200000);
+		assert_int_equal(d.total[1].max_ns, 2000);
+		diff_free(&d);
+	}
+}
+
 static void test_untraced(void **state)
 {
 	(void)state;
@@ -811,6 +847,7 @@ int main(void)
 		TEST(test_quiet),
 		TEST(test_lost_hiccups_are_lost_time),
 		TEST(test_three),
+		TEST(test_threads_left_out),
 		TEST(test_untraced),
 		TEST(test_series),
 		TEST(test_series_in_turn),
