@@ -151,8 +151,11 @@ static void write_total(const struct page *p, const struct fleet_diff *d)
 	table_column(t, "chance", ALIGN_RIGHT, false);
 	table_column(t, "verdict", ALIGN_LEFT, false);
 	change_cells(t, &d->total);
-	table_cell(t, NULL, chance_text(d->total.p, a));
-	diff_verdict_cell(t, d->total.verdict);
+	table_cell(t, NULL, d->total.tested ? chance_text(d->total.p, a) : "-");
+	if (d->total.tested)
+		diff_verdict_cell(t, d->total.verdict);
+	else
+		table_cell(t, NULL, "not tested");
 	table_end_row(t);
 	diff_print(p, t);
 }

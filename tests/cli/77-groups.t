@@ -4,6 +4,7 @@
 it errs is tests/unit/test_fleet_diff.c's."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -85,6 +86,8 @@ ok("11 hosts are in both groups, and each is compared with itself" in r.out
 r = culprit("diff", "--group", *before[:2], "--group", *others[:2])
 ok("The groups are too small" in r.out and "not tested" in r.out, "groups that are too small",
    r.out)
+is_(re.search(r"chance +verdict\n(.*)", r.out)[1].split()[-3:], ["-", "not", "tested"],
+    "what is lost in all is not the same where nobody tested it")
 r = culprit("diff", "-f", "markdown", "--group", *before, "--group", *after)
 ok(r.out.startswith("# culprit") and "| verdict |" in r.out, "Markdown", r.out)
 
