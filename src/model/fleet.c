@@ -230,6 +230,26 @@ static int add_source(struct fleet *f, const struct source *s, struct fleet_host
 
 /* ---- reports ---- */
 
+void fleet_losses_add(struct fleet_losses *to, const struct fleet_losses *from)
+{
+	to->records_seen += from->records_seen;
+	to->records_lost += from->records_lost;
+	to->hiccups_lost += from->hiccups_lost;
+	to->incomplete += from->incomplete;
+}
+
+static struct fleet_losses losses_of(const struct view *v)
+{
+	struct fleet_losses l = {.incomplete = v->run.incomplete[0] != '\0'};
+
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		l.records_seen += v->cpu[i].counts.seen;
+		l.records_lost += v->cpu[i].counts.lost;
+		l.hiccups_lost += v->cpu[i].hiccups_lost;
+	}
+	return l;
+}
+
 static int add_lane(struct fleet *f, const struct view *v, uint32_t index, struct fleet_host *h)
 {
 	const struct cpu *c = &v->cpu[index];
@@ -273,14 +293,17 @@ static int add_window(struct fleet *f, const struct view *v, uint32_t host)
 	for (uint32_t i = 0; i < v->run.nnot_observed && len < sizeof(blind) - 1; i++)
 		len += (size_t)snprintf(blind + len, sizeof(blind) - len, "%s%s", i ? ", " : "",
 					v->run.not_observed[i]);
-	*w = (struct fleet_window){
-		.host = host, .kernel = keep(f, v->host.kernel), .blind = keep(f, blind)};
+	*w = (struct fleet_window){.host = host,
+				   .kernel = keep(f, v->host.kernel),
+				   .blind = keep(f, blind),
+				   .losses = losses_of(v)};
 	return w->kernel && w->blind ? 0 : -ENOMEM;
 }
 
 int fleet_add(struct fleet *f, const struct view *v)
 {
 	struct fleet_host *h = host_of(f, v->host.hostname);
+	struct fleet_losses losses = losses_of(v);
 	int err = 0;
 
 	if (!h)
@@ -289,6 +312,7 @@ int fleet_add(struct fleet *f, const struct view *v)
 		return -ENOMEM;
 	h->recordings++;
 	f->recordings++;
+	fleet_losses_add(&f->losses, &losses);
 	for (uint32_t i = 0; i < v->ncpus && !err; i++)
 		err = add_lane(f, v, i, h);
 	return err;

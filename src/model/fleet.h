@@ -10,6 +10,12 @@
 
 #define FLEET_SOURCES 8192 /* later ones are added up in a row "(others)" of their kind */
 
+/* Losses of recordings, of all their lanes. */
+struct fleet_losses {
+	uint64_t records_seen, records_lost, hiccups_lost;
+	uint32_t incomplete; /* number of recordings that lack a part, for any reason */
+};
+
 struct fleet_host {
 	const char *name; /* any bytes; all its recordings are one row */
 	uint32_t recordings;
@@ -27,6 +33,7 @@ struct fleet_window {
 	uint64_t observed_ns, lost_ns;
 	const char *kernel; /* release */
 	const char *blind;  /* tracepoints that the kernel lacks: "a, b" */
+	struct fleet_losses losses;
 };
 
 struct fleet_cell {
@@ -64,7 +71,10 @@ struct fleet {
 	uint32_t windows_room;
 	uint32_t recordings;
 	uint64_t lanes, observed_ns, lost_ns;
+	struct fleet_losses losses;
 };
+
+void fleet_losses_add(struct fleet_losses *to, const struct fleet_losses *from);
 
 int fleet_init(struct fleet *f); /* 0 or -ENOMEM */
 void fleet_free(struct fleet *f);

@@ -80,7 +80,10 @@ static int choose_hosts(struct fleet_diff *d, struct work *w)
 		d->alone += both && a != b;
 	}
 	for (uint32_t i = 0; i < w->f->recordings; i++)
-		d->recordings[group_of(w, i)] += is_in(w, i);
+		if (is_in(w, i)) {
+			d->recordings[group_of(w, i)]++;
+			fleet_losses_add(&d->losses[group_of(w, i)], &w->f->window[i].losses);
+		}
 	d->least = d->pairs ? rank_test_least_pairs(both)
 			    : fmin(1, 2 * rank_test_least_groups(d->hosts[0], d->hosts[1]));
 	return 0;

@@ -37,7 +37,8 @@ struct fleet_common {
 struct fleet_diff {
 	uint32_t recordings[2]; /* from the hosts that are compared */
 	struct fleet_common kernel, blind;
-	bool threads; /* were watched, in place of CPUs; the caller sets it */
+	struct fleet_losses losses[2]; /* losses of these recordings */
+	bool threads;                  /* were watched, in place of CPUs; the caller sets it */
 	bool pairs;
 	uint32_t hosts[2]; /* number compared */
 	uint32_t alone;    /* left out, because they are in one group and others are in both */

@@ -102,6 +102,27 @@ static int write_sources(const struct fleet *f, unsigned width, bool markdown, F
 	return 0;
 }
 
+/* Says what makes the figures below too small. */
+static void write_losses(const struct fleet_losses *l, bool markdown, FILE *out)
+{
+	const char *line = markdown ? "\n" : "";
+	char a[32], b[32];
+
+	if (l->records_lost || l->hiccups_lost)
+		fprintf(out,
+			"%slost: %s hiccup%s and %s record%s: there was more than is shown, and "
+			"perhaps longer\n",
+			line, format_count(l->hiccups_lost, a, sizeof(a)),
+			l->hiccups_lost == 1 ? "" : "s",
+			format_count(l->records_lost, b, sizeof(b)),
+			l->records_lost == 1 ? "" : "s");
+	if (l->incomplete)
+		fprintf(out,
+			"%sincomplete: %s recording%s; culprit report says of each what it lacks\n",
+			line, format_count(l->incomplete, a, sizeof(a)),
+			l->incomplete == 1 ? "" : "s");
+}
+
 int render_fleet(const struct fleet *f, uint32_t unread, const struct render_options *options,
 		 bool markdown, FILE *out)
 {
@@ -119,6 +140,7 @@ int render_fleet(const struct fleet *f, uint32_t unread, const struct render_opt
 	if (unread)
 		fprintf(out, "%s%s could not be read\n", markdown ? "\n" : "",
 			format_count(unread, a, sizeof(a)));
+	write_losses(&f->losses, markdown, out);
 	putc('\n', out);
 	err = write_hosts(f, width, markdown, out);
 	putc('\n', out);

@@ -102,6 +102,37 @@ static void write_common(const struct page *p, const struct fleet_diff *d, const
 	fprintf(p->out, "%s\n", then);
 }
 
+/* Writes how many each group lost, of its `whole` unless that is NULL; nothing where none did. */
+static void write_lack(const struct page *p, const char *what, const uint64_t lost[2],
+		       const uint64_t *whole, const char *then)
+{
+	if (!lost[0] && !lost[1])
+		return;
+	fprintf(p->out, "%s%s", p->markdown ? "\n" : "", what);
+	for (int g = 0; g < 2; g++) {
+		char a[32], b[32];
+
+		fprintf(p->out, "%s %s: %s%s%s", g ? ";" : "", diff_letter((uint32_t)g),
+			format_count(lost[g], a, sizeof(a)), whole ? " of " : "",
+			whole ? format_count(whole[g], b, sizeof(b)) : "");
+	}
+	fprintf(p->out, "%s\n", then);
+}
+
+static void write_losses(const struct page *p, const struct fleet_diff *d)
+{
+	const struct fleet_losses *a = &d->losses[0], *b = &d->losses[1];
+
+	write_lack(
+		p, "records lost:", (uint64_t[]){a->records_lost, b->records_lost},
+		(uint64_t[]){a->records_seen + a->records_lost, b->records_seen + b->records_lost},
+		"; what they would name seems less, or gone");
+	write_lack(p, "hiccups lost:", (uint64_t[]){a->hiccups_lost, b->hiccups_lost}, NULL,
+		   "; what they were lost to is not known");
+	write_lack(p, "incomplete recordings:", (uint64_t[]){a->incomplete, b->incomplete},
+		   (uint64_t[]){d->recordings[0], d->recordings[1]}, "");
+}
+
 static void write_head(const struct page *p, const struct fleet_diff *d, uint32_t unread)
 {
 	char a[32];
@@ -120,6 +151,7 @@ static void write_head(const struct page *p, const struct fleet_diff *d, uint32_
 	write_common(p, d, "kernel:", &d->kernel, "");
 	write_common(p, d, "tracepoints that kernels lack:", &d->blind,
 		     "; what only the others can name seems new or gone");
+	write_losses(p, d);
 }
 
 static void change_cells(struct table *t, const struct fleet_change *c)
@@ -301,6 +333,10 @@ static int write_json(const struct fleet_diff *d, uint32_t unread, FILE *out)
 		json_u64(&j, "hosts", d->hosts[g]);
 		json_common(&j, "kernel", &d->kernel, g);
 		json_common(&j, "not_observed", &d->blind, g);
+		json_u64(&j, "records", d->losses[g].records_seen);
+		json_u64(&j, "records_lost", d->losses[g].records_lost);
+		json_u64(&j, "hiccups_lost", d->losses[g].hiccups_lost);
+		json_u64(&j, "recordings_incomplete", d->losses[g].incomplete);
 		json_end(&j);
 	}
 	json_end(&j);

@@ -35,6 +35,7 @@ NAMES = [f"node{i:02}" for i in range(12)]
 before = made("ticking.rec", b"web-07", "before", NAMES)
 after = made("threads.rec", b"rt-box", "after", NAMES[1:])
 others = made("threads.rec", b"rt-box", "others", [n.replace("node", "rack") for n in NAMES[:9]])
+lossy = made("two.rec", b"numa-9", "lossy", [n.replace("node", "unit") for n in NAMES[:9]])
 alike = made("ticking.rec", b"web-07", "alike", [n.replace("node", "rack") for n in NAMES[:9]])
 
 
@@ -77,6 +78,21 @@ d, err = compared("--fail-if-worse", "10", "--group", *before, "--group", *other
 ok("group B lost" in err and "more than --fail-if-worse 10" in err, "--fail-if-worse says why", err)
 d, err = compared("--fail-if-worse", "10", "--group", *others, "--group", *before)
 is_((d["total"]["verdict"], err), ("better", ""), "and better is no failure")
+
+# ---- losses ----
+d, _ = compared("--group", *lossy, "--group", *before)
+one = json.loads(culprit("report", "two.rec", "-f", "json").out)["cpus"]
+is_([[g[key] for key in ("records", "records_lost", "hiccups_lost", "recordings_incomplete")]
+     for g in d["groups"]][0],
+    [9 * sum(c["records"]["seen"] for c in one), 9 * sum(c["records"]["lost"] for c in one),
+     9 * sum(c["records"]["hiccups_lost"] for c in one), 9], "what a group lost is added up")
+r = culprit("diff", "--group", *lossy, "--group", *before)
+ok("\nrecords lost: A: 108 of " in r.out and "; B: 0 of " in r.out
+   and "; what they would name seems less, or gone\n" in r.out
+   and "\nhiccups lost: A: 108; B: 0; " in r.out
+   and "\nincomplete recordings: A: 9 of 9; B: 0 of 12\n" in r.out, "and is said", r.out)
+r = culprit("diff", "--group", *before, "--group", *others)
+ok("records lost" not in r.out and "incomplete" not in r.out, "where there is any", r.out)
 
 # ---- text ----
 r = culprit("diff", "--group", *before, "--group", *after, prefix=("env", "COLUMNS=80"))
