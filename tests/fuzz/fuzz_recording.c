@@ -106,13 +106,9 @@ static void compare(const struct view *v, int format, uint8_t chosen)
 	const struct render_options options = options_of(chosen);
 	const struct view *two[] = {v, v};
 	const struct diff_side sides[] = {{two, 1}, {two, 2}};
-	uint64_t observed_ns = 0;
 	struct diff d;
 
-	/* culprit diff refuses what has observed nothing */
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		observed_ns += v->cpu[i].observed_ns;
-	if (!observed_ns)
+	if (!diff_observed_ns(v)) /* culprit diff refuses it */
 		return;
 	if (!diff_make(&d, sides, 2, DIFF_BETWEEN))
 		render_diff(&d, names, format, &options, nowhere);
