@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/diff_groups.h"
+#include "cmd/diff_kind.h"
 #include "cmd/diff_options.h"
 #include "cmd/guard.h"
 #include "cmd/joined.h"
@@ -257,7 +258,7 @@ static int diff(struct diff_options *o, struct files *f)
 		redacted |= f->view[k].run.redacted;
 	if (redacted)
 		say("left out: %s", VIEW_REDACTED);
-	if (i == f->n && !level(f)) {
+	if (i == f->n && diff_kinds_alike(f->path, f->view, f->n) && !level(f)) {
 		name_files(f);
 		code = compare(o, f);
 	}

@@ -11,13 +11,15 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/diff_kind.h"
 #include "recording/read.h"
 #include "render/fleet_diff.h"
 
 /* The first recording that was added: all others must have been made alike. */
 struct sort {
 	const char *path; /* NULL: none yet */
-	bool traced, watch, sums, windows;
+	const char *kind;
+	bool traced, watch;
 };
 
 struct reading {
@@ -34,18 +36,15 @@ struct reading {
 
 static const char *sort_name(const struct sort *s)
 {
-	return s->sums     ? "of watch --sums"
-	       : s->watch  ? "of watch"
-	       : s->traced ? "of run, traced"
-			   : "of run without a trace";
+	return s->traced ? s->kind : "of run without a trace";
 }
 
 /* False, with the reason said: it cannot be compared with the first. */
 static bool is_alike(struct reading *r, const char *path, const struct view *v)
 {
-	struct sort s = {path, v->run.traced, v->run.watch, v->run.sums, v->run.windows};
+	struct sort s = {path, diff_kind(v), v->run.traced, v->run.watch};
 
-	if (s.windows && !s.watch) {
+	if (v->run.windows && !s.watch) {
 		complain("%s: made by a workload: compare what workloads measured by diff without "
 			 "--group",
 			 path);
@@ -53,7 +52,7 @@ static bool is_alike(struct reading *r, const char *path, const struct view *v)
 	}
 	if (!r->sort.path)
 		r->sort = s;
-	if (s.traced == r->sort.traced && s.watch == r->sort.watch && s.sums == r->sort.sums)
+	if (s.traced == r->sort.traced && !strcmp(s.kind, r->sort.kind))
 		return true;
 	complain("%s: a recording %s, but %s is one %s: they do not lose the same time", path,
 		 sort_name(&s), r->sort.path, sort_name(&r->sort));

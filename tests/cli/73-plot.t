@@ -16,6 +16,7 @@ from lib import culprit, done, is_, ok, skip
 BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(lib.CULPRIT))
 place = tempfile.mkdtemp(prefix="culprit-test-")
 os.chdir(place)
+OLD = os.path.join(lib.ROOT, "tests/fixtures/recordings/1.0/sleep.rec")
 HOSTILE = "<b>&\x1b[31m\"'`touch pwned`.rec"
 subprocess.run([os.path.join(BUILD, "golden"), place], check=True, stdout=subprocess.DEVNULL)
 shutil.copy("sleep.rec", HOSTILE)
@@ -52,13 +53,15 @@ ok(plot("a.rec").splitlines()[2].endswith(" shift 2")
    and all(line.split()[-1] == "a.rec" for line in plot("a.rec", "a.rec").splitlines()[2:4]),
    "a file is shown by its label, but by its path where two have the same", plot("a.rec"))
 head = [re.split(" {2,}", line.strip()) for line in
-        culprit("diff", "a.rec", "run.rec").out.splitlines()[2:5]]
+        culprit("diff", "a.rec", OLD).out.splitlines()[2:5]]
 is_([dict(zip(head[0], line)).get("label") for line in head[1:2]], ["shift 2"],
     "diff tells the labels")
 plot("a.rec", "-o", "y.json")
 is_([(f["file"], f["label"]) for data in (json.load(open("y.json")), json.loads(
-    culprit("diff", "a.rec", "run.rec", "-f", "json").out)) for f in data["files"]],
-    [("a.rec", "shift 2"), ("a.rec", "shift 2"), ("run.rec", None)], "in JSON both have both")
+    culprit("diff", "a.rec", OLD, "-f", "json").out), json.loads(
+        culprit("diff", "run.rec", "run.rec", "-f", "json").out)) for f in data["files"]],
+    [("a.rec", "shift 2"), ("a.rec", "shift 2"), (OLD, "shift 2"), ("run.rec", None),
+     ("run.rec", None)], "in JSON both have both")
 
 bars = [line[2:62] for line in table[6:8]]
 ok(bars[0] == bars[1] and bars[0][0] != " " and bars[0][-1] != " " and "█" in bars[0],
@@ -111,7 +114,6 @@ ok(all(abs(sum(f["percent"]) - 100) < 5 for f in data["files"])
    ".json: the shares, and where each begins")
 
 # ---- diff says the same ----
-OLD = os.path.join(lib.ROOT, "tests/fixtures/recordings/1.0/sleep.rec")
 FIGURES = "p50", "p90", "p99", "p999", "max"
 compared = json.loads(culprit("diff", "a.rec", OLD, "-f", "json").out)
 for s in compared["series"]:

@@ -52,9 +52,20 @@ head -c $(($(wc -c <watch.rec) - 20)) watch.rec >damaged.rec
 "$build/culprit" diff watch.rec damaged.rec >out 2>&1
 ok "nothing that counts is refused" \
 	"culprit: damaged.rec: there is nothing to compare: .* is damaged; .*"
-"$build/culprit" diff sleep.rec guest.rec >out 2>&1
-ok "of a workload's windows the thresholds stay, and that is said" \
-	"  the thresholds differ, and each recording's hiccups are those above its own: .*"
+refused() { # NAME PATTERN ARGUMENT...: its status, and the line that is all that it prints
+	name=$1 line=$2
+	shift 2
+	"$build/culprit" diff "$@" >said 2>&1
+	echo "$? $(cat said)" >out
+	ok "$name" "1 culprit: $line"
+}
+refused "CPUs are not compared with threads" \
+	"watch.rec: a recording of watch, but two.rec is one of run: they do not lose the same .*" \
+	two.rec watch.rec
+refused "nor where side A has several recordings" "watch.rec: a recording of watch, .*" \
+	two.rec four.rec -- quiet.rec watch.rec
+refused "nor gaps with a workload's windows" "sleep.rec: a recording of a workload, .*" \
+	-f json guest.rec guest.rec sleep.rec
 "$build/culprit" diff vm.guest vm.guest --host vm.exits --host vm.host >out 2>&1
 ok "a guest's sources have their host's names" "  same .* host  *backup"
 ok "its time is divided: what the host explains" "  host  *14.1 ms  14.1 ms"
