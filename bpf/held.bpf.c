@@ -33,6 +33,7 @@ HELD("tp_btf/tasklet_entry", tasklet_entry, note_tasklet(function), void *taskle
 HELD("fentry/irq_work_single", irq_work_single, note_irq_work(work), struct irq_work *work)
 HELD("tp_btf/workqueue_execute_start", workqueue_execute_start, note_work(work),
      struct work_struct *work)
-HELD("fexit/handle_mm_fault", watch_fault_end, end_fault())
+HELD("fexit/handle_mm_fault", watch_fault_end, end_fault(flags), void *vma, unsigned long address,
+     unsigned int flags)
 HELD("tp_btf/sys_exit", watch_sys_exit, end_syscall())
 HELD("raw_tp/kvm_vcpu_wakeup", watch_vcpu_wakeup, end_halt())

@@ -374,9 +374,9 @@ int BPF_PROG(watch_fault, unsigned long address, void *regs, unsigned long error
 
 /* The page-fault tracepoint has no counterpart at the end; most of a fault's time is over here. */
 SEC("?fexit/handle_mm_fault")
-int BPF_PROG(watch_fault_end)
+int BPF_PROG(watch_fault_end, void *vma, unsigned long address, unsigned int flags)
 {
-	end_fault();
+	end_fault(flags);
 	return 0;
 }
 

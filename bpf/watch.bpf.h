@@ -6,9 +6,13 @@
 
 #include "trace.bpf.h"
 
-static __always_inline void end_fault(void)
+#define FAULT_FLAG_USER 0x40 /* include/linux/mm_types.h */
+
+/* Faults in kernel mode come here, too, and nobody saw them begin. One from user mode that a signal
+ * answers never does: the next in kernel mode would be taken for its end. */
+static __always_inline void end_fault(unsigned int flags)
 {
-	struct cpu_state *c = target();
+	struct cpu_state *c = flags & FAULT_FLAG_USER ? target() : NULL;
 
 	if (!c || !c->own.fault.start_ns)
 		return;

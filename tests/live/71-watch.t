@@ -310,6 +310,23 @@ with program("calls") as p:
        and calls[0]["name"] == "getppid",
        "--syscalls: each call", calls[:3] or report)
 
+with program("faults", nice=-15) as p:
+    def take():
+        before = cpu_ns(p.pid)
+        have_run(p, seconds=0.1)
+        return cpu_ns(p.pid) - before
+
+    report, ran = watch("-p", p.pid, "--faults", meanwhile=take)
+    found = rows(report, kind="fault")
+    if {"page_fault_user", "handle_mm_fault"} & set(report["run"]["not_observed"]):
+        skip("--faults", "this kernel does not tell of them")
+    else:
+        ok(total(found, "count") >= 10, "--faults: each fault that it takes itself", found)
+        # The program computes for nearly all of its time. The machine may stand still in one.
+        took = total(found) - max((s["max_ns"] for s in found), default=0)
+        ok(took < 0.1 * ran, "and not from one that was answered with a signal to a later one",
+           took, ran, found)
+
 # ---- its own windows ----
 def stolen_ns():
     """For how long the host had the target CPU, by the kernel's counter in ticks of 10 ms."""

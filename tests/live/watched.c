@@ -7,6 +7,8 @@
  *   sleep  nothing
  *   forks  20000 processes of its name, which end at once, and then ends
  *   calls  one system call after the other
+ *   faults  again and again: a SIGSEGV that it handles, 2 ms of computing, a fault in kernel mode,
+ *          and one of its own
  *   gaps   looks at the clock all the time, and reports each gap of 10 us and more through
  *          culprit.h; at the end it prints them
  *   late   a loop of 1 ms that reports each turn that began more than 100 us late through
@@ -15,16 +17,20 @@
  */
 #include "culprit.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #define PERIOD_NS 1000000
+#define APART_NS  2000000
 #define LATE_NS   100000
 #define GAP_NS    10000
 #define LATE_MAX  100000
@@ -72,6 +78,47 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static sigjmp_buf before_fault;
+
+static void on_fault(int sig)
+{
+	siglongjmp(before_fault, sig);
+}
+
+static void *map(size_t bytes, int protection)
+{
+	void *at = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		exit(3);
+	return at;
+}
+
+static void take_faults(void)
+{
+	int zeros = open("/dev/zero", O_RDONLY);
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	signal(SIGSEGV, on_fault);
+	for (ready(); !stop;) {
+		volatile char *forbidden = map(page, PROT_NONE);
+		char *fresh = map(page, PROT_READ | PROT_WRITE);
+		uint64_t until;
+
+		if (!sigsetjmp(before_fault, 1))
+			*forbidden = 0;
+		for (until = now_ns() + APART_NS; now_ns() < until;)
+			;
+		if (read(zeros, fresh, 1) != 1)
+			exit(3);
+		munmap(fresh, page);
+		fresh = map(page, PROT_READ | PROT_WRITE);
+		*(volatile char *)fresh = 0;
+		munmap(fresh, page);
+		munmap((char *)forbidden, page);
+	}
 }
 
 static void print_late(unsigned n)
@@ -172,6 +219,8 @@ int main(int argc, char **argv)
 		forge(argc > 3 ? atoi(argv[3]) : 0);
 	} else if (!strcmp(mode, "forks")) {
 		fork_many();
+	} else if (!strcmp(mode, "faults")) {
+		take_faults();
 	} else if (!strcmp(mode, "sleep")) {
 		ready();
 		while (!stop)
