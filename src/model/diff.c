@@ -322,13 +322,12 @@ static void take_thresholds(struct diff *d)
 			for (uint32_t i = 0; i < d->side[k].view[r]->ncpus; i++) {
 				const struct cpu *c = &d->side[k].view[r]->cpu[i];
 
-				if (c->threshold_ns != d->threshold_ns)
-					d->threshold_ns = 0;
+				d->thresholds_differ |= c->threshold_ns != d->threshold_ns;
 				d->raised |= c->measured_from_ns != 0;
 				d->shorts_known &= c->shorts.known && c->shorts.from_ns == from_ns;
 				d->short_ns[k] += c->shorts.total_ns;
 			}
-	d->shorts_known &= d->threshold_ns != 0;
+	d->shorts_known &= !d->thresholds_differ;
 }
 
 int diff_make(struct diff *d, const struct diff_side *side, uint32_t n, double between)

@@ -116,7 +116,8 @@ struct diff {
 		outside_ns[DIFF_FILES], host_ns[DIFF_FILES];
 	bool same_cpus;        /* all measured the same CPUs: names keep their CPU numbers */
 	bool traced;           /* all were traced: else there are no sources */
-	uint64_t threshold_ns; /* threshold of all CPUs of all recordings; 0: they differ */
+	uint64_t threshold_ns; /* threshold of all CPUs of all recordings, unless they differ */
+	bool thresholds_differ;
 	bool raised;       /* some had a lower one, and their hiccups below it are short gaps now */
 	bool shorts_known; /* all recordings have short gaps of the same lengths */
 	uint64_t short_ns[DIFF_FILES];

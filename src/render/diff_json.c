@@ -36,10 +36,10 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 	}
 	json_end(j);
 	json_u64(j, "observed_ns", diff_observed_ns(v));
-	if (d->threshold_ns)
-		json_u64(j, "threshold_ns", d->threshold_ns);
-	else
+	if (d->thresholds_differ)
 		json_null(j, "threshold_ns");
+	else
+		json_u64(j, "threshold_ns", d->threshold_ns);
 	if (d->shorts_known)
 		json_u64(j, "short_gaps_ns", shorts);
 	else

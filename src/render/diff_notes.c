@@ -106,7 +106,7 @@ void diff_thresholds(const struct page *p)
 			 "the thresholds differ: compared are hiccups of %s and more, as in the "
 			 "recording with the largest one; shorter ones count as short gaps",
 			 format_ns(p->d->threshold_ns, a, sizeof(a)));
-	else if (!p->d->threshold_ns)
+	else if (p->d->thresholds_differ)
 		snprintf(text, sizeof(text),
 			 "the thresholds differ, and each recording's hiccups are those above its "
 			 "own: do not compare their number");

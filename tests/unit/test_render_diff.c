@@ -230,6 +230,42 @@ static void test_quiet(void **state)
 	view_free(&b);
 }
 
+/* Thresholds that are equal are told of as such, also where each window counts from 0 on, as those
+ * of watched threads do. */
+static void test_thresholds(void **state)
+{
+	static const char differ[] =
+		"the thresholds differ, and each recording's hiccups are those";
+	static const struct {
+		uint64_t a_ns, b_ns;
+		const char *json;
+		bool differ;
+	} rows[] = {{200, 200, "\"threshold_ns\": 200,", false},
+		    {0, 0, "\"threshold_ns\": 0,", false},
+		    {0, 200, "\"threshold_ns\": null,", true},
+		    {200, 0, "\"threshold_ns\": null,", true},
+		    {200, 300, "\"threshold_ns\": null,", true}};
+	struct view a, b;
+	const struct view *views[] = {&a, &b};
+
+	(void)state;
+	make_two(&a, &b);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text, *json;
+
+		a.cpu[0].threshold_ns = rows[i].a_ns;
+		b.cpu[0].threshold_ns = rows[i].b_ns;
+		text = print(views, 2, DIFF_TEXT, 100);
+		json = print(views, 2, DIFF_JSON, 100);
+		assert_int_equal(strstr(text, differ) != NULL, rows[i].differ);
+		assert_non_null(strstr(json, rows[i].json));
+		free(text);
+		free(json);
+	}
+	view_free(&a);
+	view_free(&b);
+}
+
 static void test_numbers(void **state)
 {
 	static const struct {
@@ -250,9 +286,10 @@ static void test_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),  cmocka_unit_test(test_markdown),
-		cmocka_unit_test(test_three), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_quiet), cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_text),    cmocka_unit_test(test_markdown),
+		cmocka_unit_test(test_three),   cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_quiet),   cmocka_unit_test(test_thresholds),
+		cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
