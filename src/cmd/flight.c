@@ -42,6 +42,7 @@ struct flight {
 	char label[sizeof(((struct run *)0)->label)];
 	char file[PATH_MAX];
 	char said[LIMITS_HIT]; /* the trigger of the file that is being written */
+	char stopped_by[LIMITS_HIT];
 	char writes[PATH_MAX];
 	uint64_t kept_at[RATE_MAX]; /* CLOCK_MONOTONIC, of the newest files */
 	uint64_t began;             /* number of files; those that failed leave their place */
@@ -98,8 +99,10 @@ static void keep(struct flight *f, const struct trigger_hit *hit, uint64_t now)
 static void pull(struct flight *f, const struct trigger_hit *hit)
 {
 	keep(f, hit, now_ns());
-	if (actions_do(f->actions, f->view, hit, f->pending ? f->file : NULL))
-		f->stop = true;
+	if (!actions_do(f->actions, f->view, hit, f->pending ? f->file : NULL) || f->stop)
+		return;
+	f->stop = true;
+	limits_describe(f->view, hit, f->stopped_by);
 }
 
 void flight_hear(struct flight *f, uint32_t lane, const struct account *a)
@@ -360,9 +363,9 @@ int flight_end(struct flight *f)
 	return f->failed || f->writing ? -1 : 0;
 }
 
-bool flight_stopped(const struct flight *f)
+const char *flight_stopped(const struct flight *f)
 {
-	return f->stop;
+	return f->stop ? f->stopped_by : NULL;
 }
 
 uint64_t flight_rights(const struct flight *f)

@@ -65,7 +65,11 @@ bool flight_step(struct flight *f, uint64_t now_ns, bool snapshot);
 /* The view is complete: writes what is still to be written, and waits for it. Says what was kept
  * and what was not. 0, or -1: a recording failed. */
 int flight_end(struct flight *f);
-bool flight_stopped(const struct flight *f);    /* by a trigger */
+
+/* Tells what pulled the trigger that stopped it: limits_describe's text, any bytes; NULL: none
+ * did. */
+const char *flight_stopped(const struct flight *f);
+
 uint64_t flight_rights(const struct flight *f); /* base/confine.h: needed meanwhile */
 void flight_close(struct flight *f);            /* NULL: nothing */
 

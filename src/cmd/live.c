@@ -212,6 +212,25 @@ static int too_early(const struct live *l)
 	return l->too_early ? l->too_early : EXIT_ERROR;
 }
 
+/* Returns the exit code. A run that a trigger has stopped is judged as any other, and its verdicts
+ * say by what. */
+static int judge(struct live *l, int *bad)
+{
+	const char *stopped = l->flight ? flight_stopped(l->flight) : NULL;
+	const struct view *v = l->view;
+	int code = stopped ? EXIT_CROSSED : EXIT_OK;
+
+	if (!l->limits)
+		return code;
+	if (stopped)
+		cases_add(&l->limits->cases, v->host.hostname, "the run", "--then stop",
+			  v->run.duration_ns / 1e9, stopped);
+	if (limits_crossed(l->limits, v))
+		code = EXIT_CROSSED;
+	*bad |= limits_write(l->limits);
+	return code;
+}
+
 /* Runs from the window's begin to its end. */
 static int run_window(struct live *l, struct recorder *recorder)
 {
@@ -259,12 +278,8 @@ static int run_window(struct live *l, struct recorder *recorder)
 	}
 	bad |= l->flight && flight_end(l->flight); /* with all lanes */
 	code = l->end ? l->end(l->ctx) : live_report(l->output, l->view);
-	if (!code && l->flight && flight_stopped(l->flight))
-		code = EXIT_CROSSED;
-	if (!code && l->limits) {
-		code = limits_crossed(l->limits, l->view);
-		bad |= limits_write(l->limits);
-	}
+	if (!code)
+		code = judge(l, &bad);
 	if (code != EXIT_ERROR && l->view->run.incomplete[0])
 		code = EXIT_INCOMPLETE;
 	return bad ? EXIT_ERROR : code;

@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import xml.etree.ElementTree
 
 from lib import (CULPRIT, HANG_S, ROOT, Result, await_gone, culprit, done, is_, need_root, ok,
                  sanitized)
@@ -263,6 +264,25 @@ Result(proc.returncode, "", said, 0)
 ok("No space left" in said and os.path.islink(link), "nor does a link go when writing fails", said)
 for path in link, ready:
     os.unlink(path)
+verdicts = os.path.join(private, "verdicts.xml")
+with subprocess.Popen([CULPRIT, "record", *RUN[1:3], *RUN[5:], "-d", "10m", "--last", "1s",
+                       "--when", "SIGUSR1", "--after", "1ms", "--then", "stop", "--max-hiccup",
+                       "9m", "--junit", verdicts, "--ready-file", ready,
+                       os.path.join(private, "none.rec")], stdout=subprocess.PIPE,
+                      stderr=subprocess.PIPE, text=True) as proc:
+    await_gone(lambda: proc.poll() is None and not os.path.exists(ready))
+    proc.send_signal(signal.SIGUSR1)
+    said = proc.communicate(timeout=HANG_S)
+Result(proc.returncode, *said, 0)
+cases = ([(c.get("name"), c.find("failure") is not None) for c in
+          xml.etree.ElementTree.parse(verdicts).iter("testcase")]
+         if os.path.exists(verdicts) else [])
+is_((proc.returncode, cases), (2, [("--then stop", True), ("--max-hiccup 9.0 min", False),
+                                   ("as much was measured as asked for", False)]),
+    "a run that a trigger stops is judged, and its verdicts say that it was")
+for path in verdicts, ready:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
 # The maker of one would read what a run tells of the machine.
 for path in fifo, waits:
     os.chown(path, 65534, 65534)
