@@ -11,13 +11,12 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/guard.h"
+#include "cmd/live_record.h"
 #include "cmd/memory.h"
-#include "cmd/newfile.h"
 #include "collect/facts.h"
 #include "collect/host.h"
 #include "collect/readings.h"
 #include "model/report.h"
-#include "recording/create.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
 
@@ -254,6 +253,8 @@ static int run_window(struct live *l, struct recorder *recorder)
 	readings_take(&l->view->run.readings, l->host_clock, false);
 	if (l->flight)
 		flight_begin(l->flight);
+	if (live_record_place(l))
+		return EXIT_ERROR;
 	if (recorder)
 		recorder_begun(recorder, l->view);
 	if (l->output)
@@ -303,36 +304,13 @@ static void redact(struct live *l, struct recorder *recorder)
 		recorder_redact(recorder, l->redact);
 }
 
-static struct recorder *open_recorder(const struct live *l)
-{
-	const struct cpus *cpus = &l->measure->housekeeping;
-
-	return l->record_fd > 0 ? recorder_open_to(l->record_fd, l->record_to, l->record_most, cpus)
-				: recorder_open(l->record_to, l->force, cpus);
-}
-
-/* Refuses standard output, where lines of text would get between. */
-static int check_standard(const char *path)
-{
-	if (!newfile_is_standard(path))
-		return 0;
-	return complain("%s is standard output or standard error, which are for reports and "
-			"messages: record to a file or a pipe of its own",
-			path);
-}
-
-int live_check_record(const char *path, bool force)
-{
-	return path && (check_standard(path) || create_check(path, force)) ? -1 : 0;
-}
-
 int live_run(struct live *l)
 {
 	struct engine_hooks hooks = {.ctx = l, .stop = &measure_stop};
 	struct recorder *recorder = NULL;
 	int code = EXIT_ERROR;
 
-	if (l->record_to && l->record_fd <= 0 && check_standard(l->record_to))
+	if (live_record_refused(l))
 		return EXIT_ERROR;
 	hooks.spans = l->spans || (l->output && output_spans(l->output));
 	if (l->hiccup || (l->output && output_lines(l->output)) ||
@@ -350,7 +328,7 @@ int live_run(struct live *l)
 		hooks.tap = flight_tap(l->flight);
 		hooks.hear = hear;
 	} else if (l->record_to) {
-		recorder = open_recorder(l);
+		recorder = live_record_open(l);
 		if (!recorder)
 			return EXIT_ERROR;
 		hooks.tap = recorder_tap(recorder);
@@ -370,6 +348,7 @@ int live_run(struct live *l)
 	if (l->host_clock >= 0)
 		close(l->host_clock);
 	recorder_close(recorder);
+	live_record_close(l);
 	flight_close(l->flight);
 	notify_close(&l->notify);
 	return code;

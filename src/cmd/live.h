@@ -55,6 +55,7 @@ struct live {
 
 	void *run;             /* set by the engine while it is open */
 	struct flight *flight; /* while it is open */
+	struct newfile file;   /* over an old recording, in its place once the window has opened */
 	struct notify notify;
 	int host_clock;  /* from readings_open() */
 	bool names_said; /* true: names_lack was */

@@ -20,8 +20,11 @@ bool newfile_is_standard(const char *path)
 	return fd >= 0 && (!S_ISCHR(st.st_mode) || isatty(fd)); /* /dev/null takes both */
 }
 
+/* FOLLOW: links at the end are followed, and what is no file is opened as it is. */
+enum manner { FOLLOW, PLAIN, OVER };
+
 /* Follows the links at the end of the path. n->made and *st: what is there. 0 or -errno. */
-static int resolve(struct newfile *n, struct stat *st, bool plain)
+static int resolve(struct newfile *n, struct stat *st, enum manner manner)
 {
 	struct way *w = &n->way;
 	struct stat end;
@@ -31,7 +34,9 @@ static int resolve(struct newfile *n, struct stat *st, bool plain)
 		n->made = fstatat(w->dir, w->name, st, AT_SYMLINK_NOFOLLOW);
 		if (n->made)
 			return errno == ENOENT ? 0 : -errno;
-		if (plain)
+		if (manner == OVER)
+			return 0;
+		if (manner == PLAIN)
 			return S_ISREG(st->st_mode) ? 0 : -EEXIST;
 		if (!S_ISLNK(st->st_mode))
 			return way_to_others(w, st) ? -ELOOP : 0;
@@ -49,12 +54,12 @@ static int resolve(struct newfile *n, struct stat *st, bool plain)
 }
 
 /* Tells before anything is measured what the rename would say at the end. 0 or -errno. */
-static int may_replace(const struct way *w, const struct stat *st)
+static int may_replace(const struct way *w, const struct stat *st, enum manner manner)
 {
 	uid_t user = geteuid();
 	struct stat dir;
 
-	if (fstat(w->dir, &dir) || faccessat(w->dir, w->name, W_OK, AT_EACCESS))
+	if (fstat(w->dir, &dir) || (manner != OVER && faccessat(w->dir, w->name, W_OK, AT_EACCESS)))
 		return -errno;
 	return user && dir.st_mode & S_ISVTX && st->st_uid != user && dir.st_uid != user ? -EPERM
 											 : 0;
@@ -139,9 +144,9 @@ static void hear_end(void)
 /* ---- opening ---- */
 
 /* A file without a name leaves nothing when the run is killed; some file systems have none. */
-static int open_new(struct newfile *n)
+static int open_new(struct newfile *n, mode_t mode)
 {
-	int fd = openat(n->way.dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666), err;
+	int fd = openat(n->way.dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode), err;
 
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd < 0 ? -errno : fd;
@@ -150,7 +155,7 @@ static int open_new(struct newfile *n)
 	if (err)
 		return err;
 	fd = openat(n->way.dir, n->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    0666);
+		    mode);
 	err = -errno;
 	if (fd < 0)
 		unname(n);
@@ -177,19 +182,19 @@ static int open_there(struct way *w, const struct stat *was)
 	return -ELOOP;
 }
 
-static int open_at(struct newfile *n, const char *path, bool plain)
+static int open_at(struct newfile *n, const char *path, enum manner manner)
 {
 	struct stat st;
 	int fd, err;
 
 	*n = (struct newfile){.way = {.dir = -1}};
 	err = way_open(&n->way, path);
-	err = err ? err : resolve(n, &st, plain);
-	if (!err && !n->made && way_stays(&st) && !plain) {
+	err = err ? err : resolve(n, &st, manner);
+	if (!err && !n->made && way_stays(&st) && manner == FOLLOW) {
 		fd = open_there(&n->way, &st);
 	} else {
-		err = err || n->made ? err : may_replace(&n->way, &st);
-		fd = err ? err : open_new(n);
+		err = err || n->made ? err : may_replace(&n->way, &st, manner);
+		fd = err ? err : open_new(n, manner == OVER ? 0600 : 0666);
 	}
 	if (fd >= 0 && (n->file = fdopen(fd, "w")))
 		return 0;
@@ -203,12 +208,17 @@ static int open_at(struct newfile *n, const char *path, bool plain)
 
 int newfile_open(struct newfile *n, const char *path)
 {
-	return open_at(n, path, false);
+	return open_at(n, path, FOLLOW);
 }
 
 int newfile_open_plain(struct newfile *n, const char *path)
 {
-	return open_at(n, path, true);
+	return open_at(n, path, PLAIN);
+}
+
+int newfile_open_over(struct newfile *n, const char *path)
+{
+	return open_at(n, path, OVER);
 }
 
 int newfile_place(struct newfile *n)
@@ -259,21 +269,28 @@ int newfile_close(struct newfile *n, bool keep)
 	return err;
 }
 
+FILE *newfile_hand_over(struct newfile *n)
+{
+	int err = newfile_place(n);
+	FILE *file = n->file;
+
+	if (err) {
+		newfile_close(n, false);
+		errno = -err;
+		return NULL;
+	}
+	way_close(&n->way);
+	n->file = NULL;
+	return file;
+}
+
 FILE *newfile_grow(const char *path)
 {
 	struct newfile n;
 	int err = newfile_open(&n, path);
 
-	if (!err)
-		err = newfile_place(&n);
-	if (!err) {
-		way_close(&n.way);
-		return n.file;
-	}
-	if (n.file)
-		newfile_close(&n, false);
 	errno = -err;
-	return NULL;
+	return err ? NULL : newfile_hand_over(&n);
 }
 
 /* A file that is there already must be one that nobody else could have put there: not one's own
@@ -293,7 +310,7 @@ int newfile_append(const char *path)
 	struct stat st;
 	int fd, err = way_open(w, path);
 
-	err = err ? err : resolve(&n, &st, false);
+	err = err ? err : resolve(&n, &st, FOLLOW);
 	if (!err && !n.made && way_stays(&st))
 		return open_there(w, &st);
 	fd = err ? err

@@ -30,6 +30,10 @@ int newfile_open(struct newfile *n, const char *path);
  * -EEXIST for anything else. */
 int newfile_open_plain(struct newfile *n, const char *path);
 
+/* The same for its owner alone, in place of any file or link that has the name: no link is followed
+ * at the end. */
+int newfile_open_over(struct newfile *n, const char *path);
+
 /* Puts it in place, where it may go on to grow. Again, and for what is no regular file, it does
  * nothing. 0 or -errno. */
 int newfile_place(struct newfile *n);
@@ -37,6 +41,9 @@ int newfile_place(struct newfile *n);
 /* Closes it; keep: puts it in place, when all that was written is in it, or else removes what was
  * placed where nothing was before. 0 or -errno of the first thing that failed. */
 int newfile_close(struct newfile *n, bool keep);
+
+/* Puts it in place and hands it over: the caller closes the file. NULL: errno, and it is closed. */
+FILE *newfile_hand_over(struct newfile *n);
 
 /* A file that is in place from the start. The caller closes it. NULL: errno. */
 FILE *newfile_grow(const char *path);

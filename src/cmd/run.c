@@ -83,17 +83,27 @@ const struct opt_command run_usage = {
 struct run_state {
 	struct options *o;
 	struct view *view;
-	FILE *lines;     /* file of --hiccups */
-	int lines_error; /* errno of the first write of these that failed */
-	bool failed;     /* --style or --raw cannot go on */
+	struct newfile new; /* file of --hiccups before the window */
+	FILE *lines;        /* file that takes them */
+	int lines_error;    /* errno of the first write of these that failed */
+	bool failed;        /* --style or --raw cannot go on */
 	struct textfile *textfile;
 	struct hosted *hosted; /* makes the report; NULL: we do */
 };
+
+/* error: errno, or -errno. */
+static int lines_refused(const struct options *o, int error)
+{
+	return complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups,
+			newfile_error(error));
+}
 
 static int begin(void *ctx)
 {
 	struct run_state *s = ctx;
 
+	if (s->lines && !(s->lines = newfile_hand_over(&s->new)))
+		return lines_refused(s->o, errno);
 	if (s->o->styled.style == STYLE_OSNOISE)
 		output_grow(&s->o->output); /* a line each period */
 	/* No style goes with a host, and without end() nothing would end it. */
@@ -160,6 +170,10 @@ static bool step(void *ctx)
 /* Returns the exit code of a run that ended with `code`. */
 static int close_lines(struct run_state *s, int code)
 {
+	if (s->new.file) { /* no window has opened */
+		newfile_close(&s->new, false);
+		return code;
+	}
 	if (!s->lines)
 		return code;
 	flush_lines(s);
@@ -219,18 +233,19 @@ static int run(struct options *o, struct view *v)
 			    .step = step,
 			    .every_ns = textfile_every(&o->textfile),
 			    .end = end};
-	int code;
+	int code, err;
 
 	if (textfile_wanted(&o->textfile) &&
 	    !(state.textfile = textfile_open(&o->textfile, o->output.metrics_per == PER_HOST,
 					     output_label(&o->output), &o->measure.housekeeping)))
 		return EXIT_ERROR;
-	if (o->hiccups && !(state.lines = newfile_grow(o->hiccups))) {
-		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups,
-			 newfile_error(errno));
+	err = o->hiccups ? newfile_open(&state.new, o->hiccups) : 0;
+	if (err) {
+		lines_refused(o, err);
 		textfile_close(state.textfile);
 		return EXIT_ERROR;
 	}
+	state.lines = state.new.file;
 	if (state.lines || style_wants_hiccups(&o->styled))
 		live.hiccup = take_hiccup;
 	if (state.textfile)
@@ -238,7 +253,7 @@ static int run(struct options *o, struct view *v)
 	if (o->hosted.listen.text) {
 		state.hosted = hosted_open(&o->hosted, &live);
 		if (!state.hosted)
-			return EXIT_ERROR;
+			return close_lines(&state, EXIT_ERROR);
 		live.output = NULL;
 		hosted_await(state.hosted);
 	}

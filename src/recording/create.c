@@ -84,19 +84,34 @@ int create_recording(const char *path, bool force)
 	return tell(fd, path);
 }
 
-int create_check(const char *path, bool force)
+/* True where a file or a link is there, which only force writes over. *err: 0 or -errno. */
+static bool is_taken(const char *path, int *err)
 {
 	struct way way;
 	struct stat st;
-	int err = way_open(&way, path);
+	bool taken;
 
-	if (!err) {
-		if (!force && !fstatat(way.dir, way.name, &st, AT_SYMLINK_NOFOLLOW) &&
-		    !is_other(&way, &st))
-			err = -EEXIST;
-		way_close(&way);
-	}
-	return tell(err, path);
+	*err = way_open(&way, path);
+	if (*err)
+		return false;
+	taken = !fstatat(way.dir, way.name, &st, AT_SYMLINK_NOFOLLOW) && !is_other(&way, &st);
+	way_close(&way);
+	return taken;
+}
+
+int create_check(const char *path, bool force)
+{
+	int err;
+	bool taken = is_taken(path, &err);
+
+	return tell(taken && !force ? -EEXIST : err, path);
+}
+
+bool create_replaces(const char *path)
+{
+	int err;
+
+	return is_taken(path, &err);
 }
 
 void create_remove(const char *path)

@@ -13,6 +13,9 @@ int create_recording(const char *path, bool force);
  * reason said. */
 int create_check(const char *path, bool force);
 
+/* True where create_recording would remove what is there, with force. */
+bool create_replaces(const char *path);
+
 /* Removes it, where nothing is to be kept of it; not what is no file, or a link, as these are never
  * made. */
 void create_remove(const char *path);

@@ -19,8 +19,8 @@ import threading
 import time
 import xml.etree.ElementTree
 
-from lib import (CULPRIT, HANG_S, ROOT, Result, await_gone, culprit, done, is_, need_root, ok,
-                 sanitized)
+from lib import (AT_ONCE_S, CULPRIT, HANG_S, ROOT, Result, await_gone, culprit, done, is_,
+                 need_root, ok, sanitized)
 
 need_root()
 os.umask(0o027)
@@ -316,6 +316,26 @@ r = culprit("report", "/nonexistent", "-o", kept)
 ok(r.rc == 1 and content(kept) == "before", "what was there stays when there is no report", r)
 r = culprit("report", "/nonexistent", "-o", kept + "2")
 ok(r.rc == 1 and not os.path.exists(kept + "2"), "nor is there a new file", r)
+NEVER = {"a limit below the threshold": ("-t", "100us", "--max-hiccup", "50us"),
+         "a begin that is over": ("--begin", "@1")}
+OVER = {"record --force": ("record", *RUN[1:], "--force"), "--hiccups": (*RUN, "--hiccups"),
+        "run --record": (*RUN, "--force", "--record")}
+for why, fails in NEVER.items():
+    for way, args in OVER.items():
+        r = culprit(args[0], *fails, *args[1:], kept)
+        ok(r.rc == 1 and os.path.exists(kept) and content(kept) == "before",
+           f"{way}: what was there stays after {why}", r)
+with subprocess.Popen([CULPRIT, "record", *RUN[1:3], *RUN[5:], "-d", "10m", "--ready-file", ready,
+                       "--force", kept], stderr=subprocess.PIPE) as proc:
+    await_gone(lambda: proc.poll() is None and not os.path.exists(ready))
+    new = os.stat(kept)
+    proc.kill()
+    err = proc.communicate(timeout=HANG_S)[1]
+os.unlink(ready)
+await_gone(lambda: culprit("report", kept).rc, AT_ONCE_S)  # time for its writer
+r = culprit("report", kept, "-f", "json")
+ok(new.st_mode == stat.S_IFREG | 0o600 and r.rc == 0 and json.loads(r.out)["run"]["incomplete"],
+   "record --force that is killed leaves what it has measured", err, r)
 is_(sorted(os.listdir(private)), ["kept", "out", "planted"], "nothing else is left")
 
 # ---- a disk that is full ----
