@@ -108,9 +108,22 @@ static int by_rank(const void *a, const void *b)
 					: diff_function_order(x->function, y->function);
 }
 
+/* A source has less where its records are missing, and what is in no record has more. */
+static void doubt(const struct diff *d, struct diff_row *row, uint32_t k)
+{
+	struct diff_cell *c = &row->cell[k];
+	bool more = c->verdict == DIFF_NEW || c->verdict == DIFF_WORSE;
+
+	c->lacking =
+		c->verdict > DIFF_UNCLEAR && d->lossy[kind_is_interval(row->kind) == more ? 0 : k];
+	if (c->lacking)
+		c->verdict = DIFF_UNCLEAR;
+}
+
 static void rank_row(const struct diff *d, struct diff_row *row)
 {
 	for (uint32_t k = 1; k < d->n; k++) {
+		doubt(d, row, k);
 		row->changed |= row->cell[k].verdict > DIFF_UNCLEAR;
 		row->unclear |= row->cell[k].verdict == DIFF_UNCLEAR;
 	}
@@ -249,8 +262,22 @@ static bool cpus_alike(const struct view *a, const struct view *b)
 	return true;
 }
 
+static bool is_lossy(const struct view *v)
+{
+	uint64_t records = 0, lost = 0, hiccups = 0, unread = 0;
+
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		records += v->cpu[i].counts.seen;
+		lost += v->cpu[i].counts.lost;
+		hiccups += v->cpu[i].hiccups.count;
+		unread += v->cpu[i].hiccups_lost;
+	}
+	return lost > (records + lost) / 100 || unread > (hiccups + unread) / 100;
+}
+
 static void take_view(struct diff *d, uint32_t k, const struct view *v)
 {
+	d->lossy[k] |= is_lossy(v);
 	d->traced &= v->run.traced;
 	d->same_cpus &= cpus_alike(d->view[0], v);
 	d->seconds[k] += diff_observed_ns(v) / 1e9;

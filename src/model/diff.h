@@ -36,6 +36,9 @@
  *                  the two is asked with half of the 5 % below)
  *   unclear        not in turn: more than chance within the windows, but two windows may differ by
  *                  that much
+ *                  that much; and in any case what records, or hiccups, that are missing may have
+ *                  made: more where the first side lacks some, less where the other does, and of
+ *                  what is in no record the reverse
  *   same           all others: changes that could be chance, or are negligible
  *
  * Could be chance: the interval includes 1 (for gone and new that of the count) when it is made
@@ -73,6 +76,7 @@ struct diff_cell {
 	/* Ratio to the first side; the first side itself has NAN, 0, INFINITY. */
 	struct ratio count_ratio, time_ratio;
 	enum diff_verdict verdict;
+	bool lacking; /* unclear by what is missing */
 };
 
 struct diff_row {
@@ -110,6 +114,7 @@ struct diff {
 	size_t unlike_shown[DIFF_FILES]; /* bytes of the first DIFF_UNLIKE_SHOWN of them, which
 					    people are told */
 	double between; /* factor by which two windows may differ that were not recorded in turn */
+	bool lossy[DIFF_FILES]; /* a recording lost over 1 % of its records, or of its hiccups */
 	double seconds[DIFF_FILES]; /* observed, all that counts together */
 	/* Figures of the hiccups' time. */
 	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], lost_ns[DIFF_FILES],

@@ -194,14 +194,21 @@ void diff_legend(const struct page *p)
 void diff_unclear(const struct page *p)
 {
 	const struct diff *d = p->d;
-	bool unclear = false;
+	bool unclear = false, lacking = false;
 	char text[TEXT_LEN], time[32];
 
 	for (uint32_t k = 1; k < d->n; k++) {
 		unclear |= d->total[k].verdict == DIFF_UNCLEAR;
-		for (uint32_t i = 0; i < d->rows; i++)
-			unclear |= d->row[i].cell[k].verdict == DIFF_UNCLEAR;
+		for (uint32_t i = 0; i < d->rows; i++) {
+			const struct diff_cell *c = &d->row[i].cell[k];
+
+			lacking |= c->lacking;
+			unclear |= c->verdict == DIFF_UNCLEAR && !c->lacking;
+		}
 	}
+	if (lacking)
+		write_below(p, "unclear, where a side lost over 1 % of its records or hiccups: "
+			       "these may be the difference");
 	if (!unclear)
 		return;
 	snprintf(text, sizeof(text),

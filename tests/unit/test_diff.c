@@ -328,6 +328,55 @@ static void test_more_and_less(void **state)
 	check_change("poke", -1e6, DIFF_BETTER);
 }
 
+/* Records that are missing make a source less, and what is in none more, whatever chance says. */
+static void test_lost_records(void **state)
+{
+	static const struct {
+		unsigned lossy; /* sides, as bits */
+		bool of_hiccups;
+		enum diff_verdict more, less, outside;
+	} all[] = {{0, false, DIFF_WORSE, DIFF_BETTER, DIFF_NEW},
+		   {1, false, DIFF_UNCLEAR, DIFF_BETTER, DIFF_NEW},
+		   {2, false, DIFF_WORSE, DIFF_UNCLEAR, DIFF_UNCLEAR},
+		   {2, true, DIFF_WORSE, DIFF_UNCLEAR, DIFF_UNCLEAR},
+		   {3, false, DIFF_UNCLEAR, DIFF_UNCLEAR, DIFF_UNCLEAR}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(all); i++)
+		for (unsigned least = 0; least < 2; least++) {
+			bool cap = all[i].lossy && !least; /* 1 % alone tells nothing */
+
+			seed = 4;
+			make_machine(&a, 10);
+			make_machine(&b, 10);
+			run_noise(&a, 0, 40, 1, SOURCE_THREAD, 4711, "more", NULL, 50000);
+			run_noise(&b, 0, 40, 1, SOURCE_THREAD, 4711, "more", NULL, 200000);
+			run_noise(&a, 0, 40, 1, SOURCE_THREAD, 4712, "less", NULL, 200000);
+			run_noise(&b, 0, 40, 1, SOURCE_THREAD, 4712, "less", NULL, 50000);
+			run_noise(&b, 0, 40, 1, SOURCE_OUTSIDE, 0, "smi", NULL, 300000);
+			for (unsigned k = 0; k < 2; k++) {
+				struct cpu *cpu = k ? &b.cpu[0] : &a.cpu[0];
+				bool lossy = all[i].lossy >> k & 1;
+
+				cpu->counts.seen = 9900;
+				cpu->counts.lost = !lossy || all[i].of_hiccups ? 0 : 101 - least;
+				cpu->hiccups_lost = !lossy || !all[i].of_hiccups ? 0
+						    : least                      ? 1
+							    : cpu->hiccups.count / 50;
+			}
+			make();
+			check_verdict(find(SOURCE_THREAD, "more", "")->cell[1].verdict,
+				      cap ? all[i].more : DIFF_WORSE);
+			check_verdict(find(SOURCE_THREAD, "less", "")->cell[1].verdict,
+				      cap ? all[i].less : DIFF_BETTER);
+			check_verdict(find(SOURCE_OUTSIDE, "smi", "")->cell[1].verdict,
+				      cap ? all[i].outside : DIFF_NEW);
+			assert_true(find(SOURCE_THREAD, "less", "")->cell[1].lacking ==
+				    (cap && all[i].less == DIFF_UNCLEAR));
+			end(NULL);
+		}
+}
+
 static bool is_asked(void *name, const struct view *v, const struct source *s)
 {
 	(void)v;
@@ -840,6 +889,7 @@ int main(void)
 		TEST(test_new),
 		TEST(test_gone),
 		TEST(test_more_and_less),
+		TEST(test_lost_records),
 		TEST(test_together),
 		TEST(test_chance_and_weight),
 		TEST(test_covers),
