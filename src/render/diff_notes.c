@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/flow.h"
 #include "base/units.h"
 #include "render/diff_page.h"
 
@@ -65,16 +66,12 @@ void diff_losses(const struct page *p)
 
 void diff_sentence(const struct page *p, const char *text)
 {
-	char line[TEXT_LEN];
+	const char *lead = p->markdown ? "" : "  ";
+	struct flow f;
 
-	for (size_t n; *text; text += n + strspn(text + n, " ")) {
-		n = text_fit(text, p->width - 2);
-		if (text[n])
-			while (n > 1 && text[n] != ' ')
-				n--;
-		snprintf(line, sizeof(line), "%.*s", (int)n, text);
-		fprintf(p->out, "%s%s\n", p->markdown ? "" : "  ", line);
-	}
+	flow_start(&f, p->out, p->width, lead, " ", lead);
+	flow_words(&f, text);
+	flow_end(&f);
 }
 
 void diff_unlike(const struct page *p)

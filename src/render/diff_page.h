@@ -38,7 +38,7 @@ void diff_series(const struct page *p); /* prints the measurements of workloads 
 
 /* ---- notes ---- */
 
-/* Prints it over as many lines as it takes. */
+/* Prints it over as many lines as it takes; a word that is wider than the page stays whole. */
 void diff_sentence(const struct page *p, const char *text);
 
 void diff_losses(const struct page *p); /* reports what the recordings lack */

@@ -230,6 +230,38 @@ static void test_quiet(void **state)
 	view_free(&b);
 }
 
+/* A word that is wider than the page stays whole, and costs a line. */
+static void test_long_word(void **state)
+{
+	static const struct render_options options = {.width = 60};
+	static const char path[] = "sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/"
+				   "cri-containerd-0f3a9c11.scope/cpu.max";
+	struct view a, b;
+	const struct view *first[] = {&a, &b}, *other[] = {&b};
+	const struct diff_side sides[] = {{first, 2}, {other, 1}};
+	struct diff d;
+	char *text, wanted[256];
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(out);
+	make_two(&a, &b);
+	assert_int_equal(facts_add(&a.facts, path, 0, "1", 1), 0);
+	assert_int_equal(facts_add(&b.facts, path, 0, "2", 1), 0);
+	assert_int_equal(diff_make(&d, sides, 2, 1), 0);
+	assert_int_equal(render_diff(&d, names, DIFF_TEXT, &options, out), 0);
+	diff_free(&d);
+	fclose(out);
+	snprintf(wanted, sizeof(wanted), "\n%s%s\n\n", strlen(path) + 2 > 60 ? "" : "  ", path);
+	assert_non_null(strstr(text, "\n  the recordings of A are not alike in: isolated CPUs,\n"));
+	if (!strstr(text, wanted))
+		fail_msg("%s", text);
+	free(text);
+	view_free(&a);
+	view_free(&b);
+}
+
 /* Thresholds that are equal are told of as such, also where each window counts from 0 on, as those
  * of watched threads do. */
 static void test_thresholds(void **state)
@@ -289,7 +321,7 @@ int main(void)
 		cmocka_unit_test(test_text),    cmocka_unit_test(test_markdown),
 		cmocka_unit_test(test_three),   cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_quiet),   cmocka_unit_test(test_thresholds),
-		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_long_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
