@@ -93,6 +93,8 @@ static void write_group(struct json *j, const struct view *v, uint32_t k)
 	json_string(j, "verdict", verdict[0] ? verdict : NULL);
 	if (view_threads(v))
 		write_spread(j, "lost_ns", v, &g->lost_each_ns, 1);
+	else if (g->lost.least < 0)
+		json_null(j, "lost_ns_per_s");
 	else
 		write_spread(j, "lost_ns_per_s", v, &g->lost, NSEC_PER_SEC);
 	write_spread(j, "hiccups", v, &g->hiccups, 1);

@@ -246,6 +246,11 @@ static void test_shares(void **state)
 		if (!strstr(row, all[i].says))
 			fail_msg("%zu: %s", i, row);
 		free(text);
+		text = written(format_named("json"), (const struct view *[]){&v}, 1, 100);
+		if (!strstr(text, "\"lost_ns_per_s\": null") !=
+		    (all[i].watch || all[i].observed_ns))
+			fail_msg("%zu: %s", i, text);
+		free(text);
 		view_free(&v);
 	}
 }
