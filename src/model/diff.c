@@ -254,12 +254,11 @@ static void widen(struct diff *d, const struct hist *h)
 
 static bool cpus_alike(const struct view *a, const struct view *b)
 {
-	if (a->ncpus != b->ncpus)
-		return false;
-	for (uint32_t i = 0; i < a->ncpus; i++)
-		if (a->cpu[i].number != b->cpu[i].number)
-			return false;
-	return true;
+	struct cpus more = a->run.cpus, less = b->run.cpus;
+
+	cpus_sub(&more, &b->run.cpus);
+	cpus_sub(&less, &a->run.cpus);
+	return cpus_empty(&more) && cpus_empty(&less);
 }
 
 static bool is_lossy(const struct view *v)

@@ -20,9 +20,8 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 	json_string(j, "kernel", v->host.kernel);
 	json_string(j, "started", v->run.started);
 	json_u64(j, "duration_ns", v->run.duration_ns);
-	json_array_flat(j, "cpus");
+	render_cpus(j, "cpus", &v->run.cpus);
 	for (uint32_t i = 0; i < v->ncpus; i++) {
-		json_u64(j, NULL, v->cpu[i].number);
 		hiccups_lost += v->cpu[i].hiccups_lost;
 		lost += v->cpu[i].counts.lost;
 		if (!diff_counts(v, i))
@@ -34,7 +33,6 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 		host += v->cpu[i].host_ns;
 		shorts += v->cpu[i].shorts.total_ns;
 	}
-	json_end(j);
 	json_u64(j, "observed_ns", diff_observed_ns(v));
 	if (d->thresholds_differ)
 		json_null(j, "threshold_ns");

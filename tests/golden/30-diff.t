@@ -46,6 +46,7 @@ ok "with their sources" "  same  *2.48 ms  2.48 ms .* outside  *not seen"
 "$build/culprit" report --rank watch.rec two.rec >out 2>&1
 ok "a fleet's report says the same" "  trader  *1  24.1476 .*"
 "$build/culprit" diff -f json watch.rec watch.rec >out 2>&1
+ok "JSON has the CPUs that were watched, and no numbers of threads" " *\"cpus\": \[0, 3\],"
 ok "JSON has their number" " *\"left_out\": 3,"
 ok "and the time of the others" " *\"observed_ns\": 42000000,"
 head -c $(($(wc -c <watch.rec) - 20)) watch.rec >damaged.rec

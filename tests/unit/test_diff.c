@@ -189,6 +189,12 @@ static void test_other_cpus(void **state)
 	assert_false(d.same_cpus);
 	assert_int_equal(d.rows, 1);
 	assert_int_equal(find(SOURCE_THREAD, "ksoftirqd/*", "")->cell[1].count, 1);
+	diff_free(&d);
+	/* the number of a watched thread's lane is no CPU's */
+	a.run.watch = b.run.watch = true;
+	a.cpu[0].number = b.cpu[0].number = 0;
+	make();
+	assert_false(d.same_cpus);
 }
 
 /* ---- verdicts ---- */
