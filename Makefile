@@ -354,6 +354,7 @@ $(O)/tests/unit/test_user_files: \
 	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o \
 		source.o packed.o made.o)
 $(O)/tests/unit/test_irq_names: $(addprefix $(O)/src/collect/,irq_names.o irq_vectors.o)
+$(O)/tests/unit/test_preemption: $(O)/src/collect/preemption.o
 $(O)/tests/unit/test_symbols: $(O)/src/collect/symbols.o
 $(O)/tests/unit/test_vcpus: $(addprefix $(O)/src/collect/,vcpus.o reading.o)
 $(O)/tests/unit/test_choice: $(addprefix $(O)/src/collect/,chosen.o units.o mounts.o)

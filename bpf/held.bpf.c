@@ -4,8 +4,8 @@
  * to Linux 6.19; from 7.0 on a program is preempted like what it runs in (include/linux/
  * tracepoint.h: tracepoint_srcu), and one on a function always was. These keep it out themselves,
  * in place of those without _held in their names, where the kernel lets programs do that (6.10 and
- * later; collect/programs.c chooses). They are in one file, as bpftool 7.1 does not link two that
- * call the same function of the kernel's. */
+ * later; collect/programs.c chooses, and leaves out what is safe by neither). They are in one file,
+ * as bpftool 7.1 does not link two that call the same function of the kernel's. */
 #include "softirq.bpf.h"
 #include "vcpu.bpf.h"
 #include "watch.bpf.h"

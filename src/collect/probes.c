@@ -90,7 +90,7 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 	{
 		if (!program_is_wanted(prog, &p->wanted, k))
 			continue;
-		bool there = hook_exists(prog, k);
+		bool there = program_may_run(prog, k);
 
 		bpf_program__set_autoload(prog, there);
 		if (!there && !irq_vectors_replace(hook_place(prog)))

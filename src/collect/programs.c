@@ -9,6 +9,7 @@
 
 #include "base/say.h"
 #include "collect/hook.h"
+#include "collect/preemption.h"
 
 /* Programs that tell who asked, or of a single event: sums have no room for either. */
 static bool is_for_records(const char *name)
@@ -26,16 +27,27 @@ static bool is_for_records(const char *name)
 }
 
 /* Programs of which there is another, ..._held (bpf/held.bpf.c). */
-static const struct {
+static const struct preemptible {
 	const char *name;
 	bool realtime; /* by threads on PREEMPT_RT alone: elsewhere nothing comes in between */
 } preemptible[] = {
-	{"workqueue_execute_start"}, {"irq_work_single"},
-	{"watch_fault_end"},         {"watch_sys_exit"},
-	{"watch_vcpu_wakeup"},       {"softirq_entry", true},
-	{"softirq_exit", true},      {"timer_expire_entry", true},
-	{"tasklet_entry", true},     {"hrtimer_expire_entry", true},
+	{"workqueue_execute_start"},    {"watch_fault_end"},          {"watch_sys_exit"},
+	{"watch_vcpu_wakeup"},          {"irq_work_single", true},    {"softirq_entry", true},
+	{"softirq_exit", true},         {"timer_expire_entry", true}, {"tasklet_entry", true},
+	{"hrtimer_expire_entry", true},
 };
+
+/* The row of a program, or of its other one; NULL: it has none. */
+static const struct preemptible *row_of(const char *name)
+{
+	const char *held = strstr(name, "_held");
+	size_t len = held ? (size_t)(held - name) : strlen(name);
+
+	for (size_t i = 0; i < sizeof(preemptible) / sizeof(preemptible[0]); i++)
+		if (strlen(preemptible[i].name) == len && !strncmp(preemptible[i].name, name, len))
+			return &preemptible[i];
+	return NULL;
+}
 
 /* A search through all of the kernel's types, where it has no such function. */
 static bool can_hold(const struct kernel *k, bool realtime)
@@ -46,13 +58,21 @@ static bool can_hold(const struct kernel *k, bool realtime)
 /* True for one of the two where there are two, and for all others. */
 static bool is_the_one(const char *name, const struct kernel *k)
 {
-	const char *held = strstr(name, "_held");
-	size_t len = held ? (size_t)(held - name) : strlen(name);
+	const struct preemptible *row = row_of(name);
 
-	for (size_t i = 0; i < sizeof(preemptible) / sizeof(preemptible[0]); i++)
-		if (strlen(preemptible[i].name) == len && !strncmp(preemptible[i].name, name, len))
-			return can_hold(k, preemptible[i].realtime) == !!held;
-	return true;
+	return !row || can_hold(k, row->realtime) == !!strstr(name, "_held");
+}
+
+bool program_may_run(const struct bpf_program *prog, const struct kernel *k)
+{
+	const char *name = bpf_program__name(prog);
+	const struct preemptible *row = strstr(name, "_held") ? NULL : row_of(name);
+
+	/* A tracepoint keeps others out by itself where programs cannot. */
+	if (row && hook_is_function(prog) &&
+	    (row->realtime ? kernel_is_realtime() : kernel_preempts()))
+		return false;
+	return hook_exists(prog, k);
 }
 
 static char *complaint; /* libbpf's listener gets no context */

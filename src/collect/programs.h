@@ -20,6 +20,10 @@ struct wanted {
 bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,
 		       const struct kernel *k);
 
+/* True when the kernel has the place of a program that is wanted, and no other one of the CPU may
+ * come in between while it writes to a ring. */
+bool program_may_run(const struct bpf_program *prog, const struct kernel *k);
+
 /* True when the kernel tells why virtual CPUs leave their guests, and these programs, chosen, read
  * that: writes where (hook_exit_fields). False where nobody wants it, or with the reason said. */
 bool programs_tell_exits(const struct bpf_program *exit, const struct bpf_program *entry,
