@@ -15,7 +15,8 @@
  *     verdict        A   B  ratio  95 % interval  kind    who
  *     gone     2.27 us   0      0      0 - 0.081  thread  kworker/3:* > vmstat_update
  *
- * With more than two sides each has a column, with its verdict beside the number.
+ * With more than two sides each has a column, with its verdict beside the number; those that do not
+ * fit beside each other are in further tables, with A again.
  */
 #include "render/diff_page.h"
 
@@ -32,13 +33,36 @@
 
 /* ---- parts ---- */
 
+#define LEAST_WIDTH (2 + 12 + 2 + 9 + 2 + 8)            /* indent, A, kind and a short name */
+#define SIDE_WIDTH  (2 + sizeof("unclear 99.9 us") - 1) /* the gap before it, too */
+
+void diff_blocks(const struct page *p, void (*write)(const struct page *p))
+{
+	uint32_t n = p->d->n, most = 1;
+	struct page part = *p;
+
+	if (p->markdown)
+		most = n;
+	else if (p->width > LEAST_WIDTH + SIDE_WIDTH)
+		most = (p->width - LEAST_WIDTH) / SIDE_WIDTH;
+	for (uint32_t k = 1; k < n;) {
+		for (part.sides = 1; part.sides <= most && k < n; k++)
+			part.side[part.sides++] = k;
+		write(&part);
+	}
+}
+
+/* A table that does not have all sides says which: "sources (A, D, E)". */
 void diff_heading(const struct page *p, const char *text)
 {
-	if (p->markdown)
+	if (p->markdown) {
 		fprintf(p->out, "\n## %c%s\n\n", text[0] & ~0x20, text + 1);
-	else
-		fprintf(p->out, "\n%s%s%s\n", p->colour ? "\033[1m" : "", text,
-			p->colour ? "\033[0m" : "");
+		return;
+	}
+	fprintf(p->out, "\n%s%s", p->colour ? "\033[1m" : "", text);
+	for (uint32_t i = 0; i < p->sides && p->sides < p->d->n; i++)
+		fprintf(p->out, "%s%s", i ? ", " : " (", diff_letter(p->side[i]));
+	fprintf(p->out, "%s%s\n", p->sides < p->d->n ? ")" : "", p->colour ? "\033[0m" : "");
 }
 
 void diff_print(const struct page *p, struct table *t)
@@ -86,10 +110,10 @@ void diff_verdict_cell(struct table *t, enum diff_verdict v)
 	table_cell(t, diff_style(v), diff_verdict_name(v));
 }
 
-void diff_side_columns(const struct diff *d, struct table *t, enum table_align align, bool elastic)
+void diff_side_columns(const struct page *p, struct table *t, enum table_align align, bool elastic)
 {
-	for (uint32_t k = 0; k < d->n; k++)
-		table_column(t, diff_letter(k), align, elastic);
+	for (uint32_t i = 0; i < p->sides; i++)
+		table_column(t, diff_letter(p->side[i]), align, elastic);
 }
 
 /* ---- all hiccups ---- */
@@ -97,7 +121,7 @@ void diff_side_columns(const struct diff *d, struct table *t, enum table_align a
 void diff_total_columns(const struct page *p, struct table *t)
 {
 	table_column(t, "", ALIGN_LEFT, false);
-	diff_side_columns(p->d, t, ALIGN_RIGHT, false);
+	diff_side_columns(p, t, ALIGN_RIGHT, false);
 	if (p->d->n > 2)
 		return;
 	table_column(t, "ratio", ALIGN_RIGHT, false);
@@ -111,7 +135,8 @@ static void total_row(const struct page *p, struct table *t, bool time)
 	char a[32];
 
 	table_cell(t, "1", time ? "time lost" : "hiccups");
-	for (uint32_t k = 0; k < p->d->n; k++) {
+	for (uint32_t i = 0; i < p->sides; i++) {
+		uint32_t k = p->side[i];
 		const char *text = time ? ns_text(c[k].ns_per_s, a, sizeof(a))
 					: render_diff_number(c[k].per_s, a, sizeof(a));
 
@@ -134,8 +159,11 @@ static void share_row(const struct page *p, struct table *t, const char *what, c
 	char a[32];
 
 	table_cell(t, NULL, what);
-	for (uint32_t k = 0; k < p->d->n; k++)
+	for (uint32_t i = 0; i < p->sides; i++) {
+		uint32_t k = p->side[i];
+
 		table_cell(t, NULL, ns_text(ns[k] / p->d->seconds[k], a, sizeof(a)));
+	}
 	table_end_row(t);
 }
 
@@ -156,10 +184,11 @@ static void length_row(const struct page *p, struct table *t, const char *what, 
 	char a[32];
 
 	table_cell(t, NULL, what);
-	for (uint32_t k = 0; k < p->d->n; k++)
-		table_cell(t, NULL,
-			   format_ns(*(const uint64_t *)((const char *)&p->d->total[k] + offset), a,
-				     sizeof(a)));
+	for (uint32_t i = 0; i < p->sides; i++) {
+		const char *cell = (const char *)&p->d->total[p->side[i]];
+
+		table_cell(t, NULL, format_ns(*(const uint64_t *)(cell + offset), a, sizeof(a)));
+	}
 	table_end_row(t);
 }
 
@@ -206,7 +235,8 @@ static void source_row(const struct page *p, struct table *t, const struct diff_
 
 	if (p->d->n == 2)
 		diff_verdict_cell(t, c[1].verdict);
-	for (uint32_t k = 0; k < p->d->n; k++) {
+	for (uint32_t i = 0; i < p->sides; i++) {
+		uint32_t k = p->side[i];
 		const char *ns = c[k].total_ns ? ns_text(c[k].ns_per_s, a, sizeof(a)) : "0";
 
 		if (k && p->d->n > 2)
@@ -243,26 +273,28 @@ static bool any(const struct diff *d, uint32_t from)
 	return some;
 }
 
-static void write_sources(const struct page *p)
+/* Number of sources in the table. */
+static uint32_t rows_shown(const struct diff *d)
 {
-	const struct diff *d = p->d;
-	uint32_t changed = count_changed(d), most = changed > ROWS_MAX ? changed : ROWS_MAX, shown;
-	struct table *t;
+	uint32_t changed = count_changed(d), most = changed > ROWS_MAX ? changed : ROWS_MAX;
 
-	if (!d->traced) {
-		fprintf(p->out, "\nnot all were traced: their sources cannot be compared\n");
-		return;
-	}
 	most = most > CHANGED_MAX ? CHANGED_MAX : most;
-	shown = d->rows < most ? d->rows : most;
-	t = table_new(p->width, 2);
+	return d->rows < most ? d->rows : most;
+}
+
+static void source_table(const struct page *p)
+{
+	struct table *t = table_new(p->width, 2);
+	uint32_t shown = rows_shown(p->d);
+	const struct diff *d = p->d;
+
 	if (!t)
 		return;
 	diff_heading(p, p->d->view[0]->run.watch ? "sources, time each second of a thread"
 						 : "sources, time each second of a CPU");
 	if (d->n == 2)
 		table_column(t, "verdict", ALIGN_LEFT, false);
-	diff_side_columns(d, t, ALIGN_RIGHT, false);
+	diff_side_columns(p, t, ALIGN_RIGHT, false);
 	if (d->n == 2) {
 		table_column(t, "ratio", ALIGN_RIGHT, false);
 		table_column(t, "95 % interval", ALIGN_RIGHT, false);
@@ -272,6 +304,18 @@ static void write_sources(const struct page *p)
 	for (uint32_t i = 0; i < shown; i++)
 		source_row(p, t, &d->row[i]);
 	diff_print(p, t);
+}
+
+static void write_sources(const struct page *p)
+{
+	uint32_t shown = rows_shown(p->d);
+	const struct diff *d = p->d;
+
+	if (!d->traced) {
+		fprintf(p->out, "\nnot all were traced: their sources cannot be compared\n");
+		return;
+	}
+	diff_blocks(p, source_table);
 	if (d->rows > shown)
 		fprintf(p->out, "%s%u more%s are in -f json\n", p->markdown ? "\n" : "  ",
 			d->rows - shown, any(d, shown) ? "" : ", all the same,");
@@ -291,8 +335,8 @@ static void write_page(const struct page *p)
 	diff_thresholds(p);
 	diff_between(p);
 	diff_facts(p);
-	diff_series(p);
-	write_total(p);
+	diff_blocks(p, diff_series);
+	diff_blocks(p, write_total);
 	write_sources(p);
 	diff_unclear(p);
 	diff_heading(p, "lengths, by how often they came");
@@ -311,8 +355,12 @@ int render_diff(const struct diff *d, const char *const *names, enum diff_format
 			 names,
 			 format == DIFF_MARKDOWN,
 			 options->colour,
-			 options->width ? options->width : 100};
+			 options->width ? options->width : 100,
+			 {0},
+			 d->n};
 
+	for (uint32_t k = 0; k < d->n; k++)
+		p.side[k] = k;
 	if (format == DIFF_JSON)
 		return render_diff_json(d, names, out);
 	write_page(&p);

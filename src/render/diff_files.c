@@ -70,40 +70,69 @@ static bool several(const struct diff *d)
 	return false;
 }
 
-void diff_facts(const struct page *p)
+static uint32_t facts_shown(const struct diff *d)
+{
+	return d->facts < FACTS_SHOWN ? d->facts : FACTS_SHOWN;
+}
+
+/* True when the sides of this table differ in it. */
+static bool differs(const struct page *p, const struct diff_fact *f)
+{
+	for (uint32_t i = 1; i < p->sides; i++) {
+		const char *a = f->value[p->side[0]], *b = f->value[p->side[i]];
+
+		if (!a != !b || (a && strcmp(a, b) != 0))
+			return true;
+	}
+	return false;
+}
+
+static void fact_row(const struct page *p, struct table *t, const struct diff_fact *f)
+{
+	diff_name_cell(p, t, f->what);
+	for (uint32_t i = 0; i < p->sides; i++) {
+		const char *text = f->value[p->side[i]];
+		char value[VALUE_MAX];
+
+		if (text) {
+			if (snprintf(value, sizeof(value), "%s", text) >= VALUE_MAX)
+				strcpy(value + VALUE_MAX - 4, "...");
+			diff_name_cell(p, t, value);
+		} else {
+			table_cell(t, NULL, "-");
+		}
+	}
+	table_end_row(t);
+}
+
+static void fact_table(const struct page *p)
 {
 	const struct diff *d = p->d;
-	uint32_t shown = d->facts < FACTS_SHOWN ? d->facts : FACTS_SHOWN;
-	struct table *t;
+	struct table *t = NULL;
 
-	if (!d->facts)
-		return;
-	t = table_new(p->width, 2);
-	if (!t)
-		return;
-	diff_heading(p,
-		     several(d) ? "not the same, by the first recording of each" : "not the same");
-	table_column(t, "what", ALIGN_LEFT, true);
-	diff_side_columns(d, t, ALIGN_LEFT, true);
-	for (uint32_t i = 0; i < shown; i++) {
-		diff_name_cell(p, t, d->fact[i].what);
-		for (uint32_t k = 0; k < d->n; k++) {
-			char value[VALUE_MAX];
-
-			if (d->fact[i].value[k]) {
-				int len = snprintf(value, sizeof(value), "%s", d->fact[i].value[k]);
-
-				if (len >= VALUE_MAX)
-					strcpy(value + VALUE_MAX - 4, "...");
-				diff_name_cell(p, t, value);
-			} else {
-				table_cell(t, NULL, "-");
-			}
+	for (uint32_t i = 0; i < facts_shown(d); i++) {
+		if (!differs(p, &d->fact[i]))
+			continue;
+		if (!t) {
+			if (!(t = table_new(p->width, 2)))
+				return;
+			table_column(t, "what", ALIGN_LEFT, true);
+			diff_side_columns(p, t, ALIGN_LEFT, true);
 		}
-		table_end_row(t);
+		fact_row(p, t, &d->fact[i]);
 	}
+	if (t)
+		diff_heading(p, several(d) ? "not the same, by the first recording of each"
+					   : "not the same");
 	diff_print(p, t);
-	if (d->facts > shown)
-		fprintf(p->out, "%s%u more are in -f json\n", p->markdown ? "\n" : "  ",
-			d->facts - shown);
+}
+
+void diff_facts(const struct page *p)
+{
+	uint32_t shown = facts_shown(p->d);
+
+	diff_blocks(p, fact_table);
+	if (p->d->facts > shown)
+		fprintf(p->out, "%s%u more %s in -f json\n", p->markdown ? "\n" : "  ",
+			p->d->facts - shown, p->d->facts - shown == 1 ? "is" : "are");
 }

@@ -24,7 +24,8 @@ static void figure_row(const struct page *p, struct table *t, const struct diff_
 	char a[32];
 
 	table_cell(t, i ? "2" : NULL, diff_figure_name(i));
-	for (uint32_t k = 0; k < p->d->n; k++) {
+	for (uint32_t n = 0; n < p->sides; n++) {
+		uint32_t k = p->side[n];
 		const struct diff_value *v = &s->side[k][i];
 		const char *text = s->count[k] ? value_text(s, v->value, a) : "-";
 
@@ -53,8 +54,8 @@ static void series_rows(const struct page *p, struct table *t, const struct diff
 	escape_text(s->name, sizeof(s->name), name, sizeof(name));
 	diff_name_cell(p, t, name);
 	table_cell(t, "2", "count");
-	for (uint32_t k = 0; k < p->d->n; k++)
-		table_cell(t, NULL, format_count(s->count[k], a, sizeof(a)));
+	for (uint32_t n = 0; n < p->sides; n++)
+		table_cell(t, NULL, format_count(s->count[p->side[n]], a, sizeof(a)));
 	table_end_row(t);
 	for (int i = 0; i < DIFF_FIGURES; i++) {
 		table_cell(t, NULL, "");

@@ -14,6 +14,7 @@ struct page {
 	const char *const *names;
 	bool markdown, colour;
 	unsigned width;
+	uint32_t side[DIFF_FILES], sides; /* those that have a column; A is the first */
 };
 
 const char *diff_letter(uint32_t side); /* "A" */
@@ -29,8 +30,11 @@ const char *diff_style(enum diff_verdict v);
 void diff_verdict_cell(struct table *t, enum diff_verdict v);
 void diff_total_columns(const struct page *p, struct table *t); /* sides, ratio, verdict */
 
-/* A column for each side. */
-void diff_side_columns(const struct diff *d, struct table *t, enum table_align align, bool elastic);
+/* Writes with as many sides as fit beside A, and again with the next ones. */
+void diff_blocks(const struct page *p, void (*write)(const struct page *p));
+
+/* A column for each of them. */
+void diff_side_columns(const struct page *p, struct table *t, enum table_align align, bool elastic);
 
 void diff_files(const struct page *p);  /* prints the recordings of each side */
 void diff_facts(const struct page *p);  /* prints how machines and measurements differ */

@@ -15,7 +15,8 @@
 
 static const unsigned one_cpu[] = {3};
 static double between = 1;
-static const char *const names[] = {"before.rec", "after.rec", "later.rec"};
+static const char *const names[DIFF_FILES] = {"before.rec", "after.rec", "later.rec", "d.rec",
+					      "e.rec",      "f.rec",     "g.rec",     "h.rec"};
 
 /* The printed text, owned by the caller. */
 static char *print(const struct view *const *views, uint32_t n, enum diff_format format,
@@ -172,6 +173,35 @@ static void test_three(void **state)
 	view_free(&c);
 }
 
+/* Sides that do not fit beside each other follow in tables of their own, with those facts alone
+ * that differ there. */
+static void test_many_sides(void **state)
+{
+	struct view a, b, c;
+	const struct view *views[] = {&a, &a, &a, &b, &c};
+	char *text;
+
+	(void)state;
+	make_two(&a, &b);
+	run_init(&c, one_cpu, 1, 10);
+	text = print(views, 5, DIFF_TEXT, 80);
+	assert_null(strstr(text, "not the same (A, B, C)"));
+	assert_non_null(strstr(text, "\nnot the same (A, D, E)\n"));
+	assert_non_null(strstr(text, "\nall hiccups, each second of a CPU (A, B, C)\n"));
+	assert_non_null(strstr(text, "  time lost       140 us  same 140 us  same 140 us\n"));
+	assert_non_null(strstr(text, "\nall hiccups, each second of a CPU (A, D, E)\n"));
+	assert_non_null(strstr(text, "  time lost       140 us  worse 2.02 ms  gone 0 ns\n"));
+	assert_non_null(strstr(text, "\n        0   new 2.00 ms  same 0  thread  poke\n"));
+	free(text);
+	text = print(views, 5, DIFF_MARKDOWN, 80);
+	assert_non_null(strstr(
+		text, "|       A |           B |           C |             D |         E |"));
+	free(text);
+	view_free(&a);
+	view_free(&b);
+	view_free(&c);
+}
+
 /* All but newlines is printable, and fits. */
 static void check_page(char *text, unsigned width)
 {
@@ -190,13 +220,15 @@ static void check_page(char *text, unsigned width)
 static void test_hostile(void **state)
 {
 	static struct report plain, hostile;
-	const struct view *views[] = {&plain.view, &hostile.view, &hostile.view};
+	const struct view *views[DIFF_FILES] = {&plain.view};
 	char *text;
 
 	(void)state;
 	report_plain(&plain, "web-07");
 	report_hostile(&hostile);
-	for (uint32_t n = 2; n <= 3; n++)
+	for (uint32_t n = 1; n < DIFF_FILES; n++)
+		views[n] = &hostile.view;
+	for (uint32_t n = 2; n <= DIFF_FILES; n++)
 		for (unsigned width = 80; width <= 120; width += 20) {
 			text = print(views, n, DIFF_TEXT, width);
 			check_page(text, width);
@@ -318,10 +350,11 @@ static void test_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),    cmocka_unit_test(test_markdown),
-		cmocka_unit_test(test_three),   cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_quiet),   cmocka_unit_test(test_thresholds),
-		cmocka_unit_test(test_numbers), cmocka_unit_test(test_long_word),
+		cmocka_unit_test(test_text),       cmocka_unit_test(test_markdown),
+		cmocka_unit_test(test_three),      cmocka_unit_test(test_many_sides),
+		cmocka_unit_test(test_hostile),    cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_thresholds), cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_long_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
