@@ -110,15 +110,16 @@ static bool listed(const struct source *const *some, uint32_t n, const struct so
 	return false;
 }
 
-void text_not_in_book(const struct page *p)
+/* Puts the first of each name into some, and those that found no room into rest. Returns how many
+ * are in some; *left: in rest. rest: room for all sources. */
+static uint32_t find_strangers(const struct view *v, const struct source *some[STRANGERS_MAX],
+			       const char **rest, size_t *left)
 {
-	const struct source *some[STRANGERS_MAX];
-	char name[NAME_MAX_ESCAPED];
-	uint32_t n = 0, more = 0;
-	struct flow f;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; p->view->advised && i < p->view->ncpus; i++) {
-		const struct sources *t = &p->view->cpu[i].sources;
+	*left = 0;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct sources *t = &v->cpu[i].sources;
 
 		for (uint32_t k = 0; k < t->count; k++) {
 			if (!is_stranger(t->row[k]) || listed(some, n, t->row[k]))
@@ -126,9 +127,45 @@ void text_not_in_book(const struct page *p)
 			if (n < STRANGERS_MAX)
 				some[n++] = t->row[k];
 			else
-				more++;
+				rest[(*left)++] = stranger_name(t->row[k]);
 		}
 	}
+	return n;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Counts the different ones; sorts them. */
+static uint32_t count_names(const char **name, size_t n)
+{
+	uint32_t different = 0;
+
+	qsort(name, n, sizeof(*name), by_text);
+	for (size_t i = 0; i < n; i++)
+		different += !i || strcmp(name[i], name[i - 1]) != 0;
+	return different;
+}
+
+void text_not_in_book(const struct page *p)
+{
+	const struct source *some[STRANGERS_MAX];
+	char name[NAME_MAX_ESCAPED];
+	uint32_t n = 0, more = 0;
+	size_t sources = 1, left = 0;
+	const char **rest;
+	struct flow f;
+
+	for (uint32_t i = 0; i < p->view->ncpus; i++)
+		sources += p->view->cpu[i].sources.count;
+	rest = p->view->advised ? calloc(sources, sizeof(*rest)) : NULL;
+	if (rest) {
+		n = find_strangers(p->view, some, rest, &left);
+		more = count_names(rest, left);
+	}
+	free(rest);
 	if (!n)
 		return;
 	fputc('\n', p->out);

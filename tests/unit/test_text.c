@@ -265,12 +265,42 @@ static void test_heading_of_charts(void **state)
 	report_free(&report);
 }
 
+/* A name is one, on however many CPUs it ran, also beyond those that are listed. */
+static void test_not_in_book(void **state)
+{
+	static const unsigned cpus[] = {1, 2, 3, 4};
+	static char function[14][8];
+	char *text = NULL;
+	struct view v;
+	struct page p = {.width = 400, .view = &v};
+	size_t len = 0;
+
+	(void)state;
+	run_init(&v, cpus, 4, 10);
+	v.advised = true;
+	for (uint32_t i = 0; i < 4; i++)
+		for (unsigned k = 0; k < 14; k++) {
+			snprintf(function[k], sizeof(function[k]), "fn_%02u", k);
+			run_add(&v, i, 1, SOURCE_IRQ, 36, "eth0", function[k], 1000);
+		}
+	p.out = open_memstream(&text, &len);
+	assert_non_null(p.out);
+	text_not_in_book(&p);
+	fclose(p.out);
+	assert_string_equal(text,
+			    "\nnot in the book: fn_00, fn_01, fn_02, fn_03, fn_04, fn_05, "
+			    "fn_06, fn_07, fn_08, fn_09, fn_10, fn_11, 2 more, worth adding\n");
+	free(text);
+	view_free(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slow_counter), cmocka_unit_test(test_one_piece),
 		cmocka_unit_test(test_pieces),       cmocka_unit_test(test_any_width),
 		cmocka_unit_test(test_few_values),   cmocka_unit_test(test_heading_of_charts),
+		cmocka_unit_test(test_not_in_book),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
