@@ -35,7 +35,6 @@
  *                  changed the same way with 95 % and whose count changed so for sure (then each of
  *                  the two is asked with half of the 5 % below)
  *   unclear        not in turn: more than chance within the windows, but two windows may differ by
- *                  that much
  *                  that much; and in any case what records, or hiccups, that are missing may have
  *                  made: more where the first side lacks some, less where the other does, and of
  *                  what is in no record the reverse
