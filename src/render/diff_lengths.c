@@ -16,6 +16,7 @@
 #include "render/diff.h"
 
 #define LENGTHS_MAX 8 /* sources */
+#define DOTS        "..."
 
 const char *render_diff_who(const struct diff_row *r, char *buf, size_t len)
 {
@@ -113,7 +114,8 @@ void render_diff_lengths(const struct diff *d, unsigned width, FILE *out)
 	for (uint32_t i = 0; i < shown; i++) {
 		snprintf(name, sizeof(name), "%s %s", source_kind_name(d->row[i].kind),
 			 render_diff_who(&d->row[i], text, sizeof(text)));
-		name[text_fit(name, width - 2)] = '\0';
+		if (text_columns(name) > width - 2)
+			strcpy(name + text_fit(name, width - 2 - strlen(DOTS)), DOTS);
 		write_bars(d, out, name, d->row[i].cell);
 	}
 	fprintf(out, "  (heights: the root of how often, on one scale for all files)\n");

@@ -262,6 +262,35 @@ static void test_quiet(void **state)
 	view_free(&b);
 }
 
+/* A name that is cut says so, and one that just fits is whole. */
+static void test_cut_name(void **state)
+{
+	static const char function[] = "a_function_with_a_name_of_fifty_letters_as_some_have";
+	struct view a, b;
+	const struct view *views[] = {&a, &b};
+	char wanted[128];
+	unsigned fits;
+
+	(void)state;
+	make_two(&a, &b);
+	run_add(&b, 0, 5, SOURCE_SOFTIRQ, 3, "NET_RX", function, 100000000);
+	snprintf(wanted, sizeof(wanted), "\n  softirq NET_RX > %s\n", function);
+	fits = (unsigned)strlen(wanted) - 2;
+	for (unsigned width = fits - 1; width <= fits; width++) {
+		char *text = print(views, 2, DIFF_TEXT, width);
+
+		if (width < fits) /* the last four letters give place to three dots */
+			strcpy(wanted + strlen(wanted) - 5, "...\n");
+		else
+			snprintf(wanted, sizeof(wanted), "\n  softirq NET_RX > %s\n", function);
+		if (!strstr(text, wanted))
+			fail_msg("%u columns: %s lacks %s", width, text, wanted);
+		free(text);
+	}
+	view_free(&a);
+	view_free(&b);
+}
+
 /* A word that is wider than the page stays whole, and costs a line. */
 static void test_long_word(void **state)
 {
@@ -354,7 +383,7 @@ int main(void)
 		cmocka_unit_test(test_three),      cmocka_unit_test(test_many_sides),
 		cmocka_unit_test(test_hostile),    cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_thresholds), cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_long_word),
+		cmocka_unit_test(test_long_word),  cmocka_unit_test(test_cut_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
