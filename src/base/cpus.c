@@ -198,6 +198,14 @@ int cpus_next(const struct cpus *set, unsigned from)
 	return -1;
 }
 
+unsigned cpus_end(const struct cpus *set)
+{
+	for (unsigned i = WORDS; i-- > 0;)
+		if (set->bits[i])
+			return (i + 1) * WORD_BITS - (unsigned)__builtin_clzll(set->bits[i]);
+	return 0;
+}
+
 bool cpus_parse_mask(const char *text, struct cpus *set)
 {
 	size_t len = strcspn(text, "\n"), digits = 0;

@@ -45,6 +45,9 @@ void cpus_sub(struct cpus *set, const struct cpus *other); /* set &= ~other */
  *   for (int c = cpus_next(s, 0); c >= 0; c = cpus_next(s, c + 1)) */
 int cpus_next(const struct cpus *set, unsigned from);
 
+/* One more than the highest CPU in the set, 0 for none: numbers of CPUs may have holes. */
+unsigned cpus_end(const struct cpus *set);
+
 /* The kernel's hex masks: words of 32 bits, the highest first ("ff,00000001"), as in smp_affinity
  * and the workqueues' cpumask. cpus_parse_mask reads the first line; false: it is no mask, and *set
  * is undefined. cpus_format_mask returns buf. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/turns.h"
 
-#include <bpf/libbpf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/units.h"
+#include "collect/host.h"
 #include "turn.h"
 
 /* By then all gaps that end in a cell have been read. */
@@ -28,9 +28,12 @@ struct turns_reader {
 
 uint32_t turns_cpus(void)
 {
-	int n = libbpf_num_possible_cpus();
+	struct cpus possible;
+	unsigned n;
 
-	return n < 1 ? 1 : n < TURN_CPUS ? n : TURN_CPUS;
+	host_possible(&possible);
+	n = cpus_end(&possible);
+	return n < TURN_CPUS ? n : TURN_CPUS;
 }
 
 struct turns_reader *turns_new(const struct probes *p, const struct cpus *targets,

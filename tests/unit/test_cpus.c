@@ -192,7 +192,7 @@ static void test_format_of_random_sets_reads_back(void **state)
 
 static void check_against_array(const struct cpus *set, const bool *want)
 {
-	unsigned count = 0;
+	unsigned count = 0, end = 0;
 	int next = cpus_next(set, 0);
 
 	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++) {
@@ -202,10 +202,28 @@ static void check_against_array(const struct cpus *set, const bool *want)
 		assert_int_equal(next, cpu);
 		next = cpus_next(set, cpu + 1);
 		count++;
+		end = cpu + 1;
 	}
 	assert_int_equal(next, -1);
 	assert_int_equal(cpus_count(set), count);
+	assert_int_equal(cpus_end(set), end);
 	assert_int_equal(cpus_empty(set), count == 0);
+}
+
+static void test_numbers_with_holes_end_behind_the_highest(void **state)
+{
+	static const struct {
+		const char *list;
+		unsigned end;
+	} sets[] = {{"", 0}, {"0", 1}, {"0-3,6-7", 8}, {"63", 64}, {"64", 65}, {"8191", 8192}};
+	struct cpus set;
+	char why[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		assert_int_equal(cpus_parse(sets[i].list, &set, why, sizeof(why)), 0);
+		assert_int_equal(cpus_end(&set), sets[i].end);
+	}
 }
 
 static void random_set(struct cpus *set, bool *has)
@@ -303,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_format_cuts_between_parts),
 		cmocka_unit_test(test_the_longest_list_and_mask),
 		cmocka_unit_test(test_format_of_random_sets_reads_back),
+		cmocka_unit_test(test_numbers_with_holes_end_behind_the_highest),
 		cmocka_unit_test(test_operations_against_an_array),
 		cmocka_unit_test(test_cpus_past_the_end_are_in_no_set),
 		cmocka_unit_test(test_masks),
