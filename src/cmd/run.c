@@ -266,6 +266,18 @@ static int run(struct options *o, struct view *v)
 	return close_lines(&state, code);
 }
 
+/* Refuses what a tool's columns have no place for. */
+static int check_style(const struct options *o)
+{
+	if (o->styled.style == STYLE_OSNOISE && o->measure.no_trace)
+		return complain("--style osnoise counts interruptions, and --no-trace sees none: "
+				"leave out one of the two");
+	if (o->styled.style == STYLE_OSLAT && o->measure.threshold_ns > NSEC_PER_USEC)
+		return complain("--style oslat counts loops by the microsecond, and shorter gaps "
+				"than -t would all be in the first: leave out -t");
+	return 0;
+}
+
 /* Refuses what gives names where nothing shows them: the other tools' columns have none. */
 static int check_names(const struct options *o)
 {
@@ -303,11 +315,7 @@ int cmd_run(int argc, char **argv)
 	if (textfile_check(&o.textfile, &o.output) ||
 	    output_check_traced(&o.output, !o.measure.no_trace)) {
 		code = EXIT_ERROR;
-	} else if (o.styled.style == STYLE_OSNOISE && o.measure.no_trace) {
-		complain("--style osnoise counts interruptions, and --no-trace sees none: leave "
-			 "out one of the two");
-		code = EXIT_ERROR;
-	} else if (check_names(&o) || measure_check(&o.measure, &v->host) ||
+	} else if (check_style(&o) || check_names(&o) || measure_check(&o.measure, &v->host) ||
 		   live_check_record(o.record, o.force) || output_open(&o.output)) {
 		code = EXIT_ERROR;
 	} else {

@@ -66,6 +66,8 @@ for what, says, *args in (
         ("--style with --stacks", "leave out --stacks", "run", "--style", "oslat", "--stacks"),
         ("--style osnoise with --no-trace", "leave out one", "run", "--style", "osnoise",
          "--no-trace"),
+        ("--style oslat with a threshold above its buckets", "leave out -t", "run", "--no-trace",
+         "-d", "1ms", "-q", "--style", "oslat", "-t", "20us"),
         ("--stop-on by whom with --no-trace", "nobody knows by whom", "run", "--no-trace", "-d",
          "1s", "-q", "--stop-on", "hiccup>1us by outside"),
         ("--textfile-interval without --textfile", "give --textfile", "run", "--textfile-interval",
