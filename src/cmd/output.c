@@ -363,6 +363,8 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 	if (o->values && !views_have(views, n, o->values))
 		return complain("nothing here is called '%s': --series %s is what there is first",
 				o->values, views_values(views, n));
+	if (output_check_runs(o, views, n))
+		return -1;
 	return output_done(o, format_of(o)->write(views, n, &r, o->file));
 }
 

@@ -76,6 +76,8 @@ bool output_adds_up(const struct output *o); /* needs no single hiccup */
 bool output_alone(const struct output *o);   /* takes only one view */
 /* Refuses a choice of sources that the format would not heed. 0, or -1 with the reason said. */
 int output_check_shown(const struct output *o, const struct shown *shown);
+/* Refuses runs that the format's samples would not tell apart. The same. */
+int output_check_runs(const struct output *o, const struct view *const *views, uint32_t n);
 /* Refuses what would show names in a run that is not traced. The same. */
 int output_check_traced(const struct output *o, bool traced);
 /* Prepares for writing; line formats write their head. Without it the first hiccup or the end does

@@ -23,8 +23,9 @@ bool output_adds_up(const struct output *o)
 int output_check_shown(const struct output *o, const struct shown *shown)
 {
 	static const char *const tables[] = {"text", "json", "markdown", "html", NULL},
-				 *const whole[] = {"folded",      "hgrm",       "hlog",
-						   "openmetrics", "prometheus", NULL};
+				 *const whole[] = {"folded",      "hgrm",           "hlog",
+						   "openmetrics", "parquet-rollup", "prometheus",
+						   NULL};
 
 	if (shown->top && !is_one_of(o, tables))
 		return complain("--top is for a table of sources: leave it out with -f %s",
@@ -33,6 +34,25 @@ int output_check_shown(const struct output *o, const struct shown *shown)
 		return complain("--kind and --source choose no part of what -f %s has: leave them "
 				"out",
 				formats[o->format].choice.name);
+	return 0;
+}
+
+static const char *name_of(const struct view *v)
+{
+	return v->file ? v->file : "a recording";
+}
+
+int output_check_runs(const struct output *o, const struct view *const *views, uint32_t n)
+{
+	static const char *const metrics[] = {"openmetrics", "prometheus", NULL};
+
+	for (uint32_t i = 1; i < n && is_one_of(o, metrics); i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (!strcmp(views[i]->host.hostname, views[k]->host.hostname) &&
+			    !strcmp(views[i]->run.started, views[k]->run.started))
+				return complain("%s and %s are of one host and begin: metrics tell "
+						"runs apart by these alone, leave out one of them",
+						name_of(views[k]), name_of(views[i]));
 	return 0;
 }
 

@@ -146,9 +146,12 @@ for what, says, *args in (
         *((f"report --top with -f {form}", f"leave it out with -f {form}$", "report",
            at("two.rec"), "--top", "1", "-f", form, "-o", at("no"))
           for form in ("csv", "jsonl", "folded", "hgrm", "hlog", "openmetrics", "parquet")),
+        *((f"one run twice with -f {form}", "leave out one of them", "report", at("two.rec"),
+           at("four.rec"), at("two.rec"), "-f", form) for form in ("openmetrics", "prometheus")),
         *((f"report {args[0]} with -f {form}", f"of what -f {form} has", "report", at("four.rec"),
            *args, "-f", form) for args in (("--kind", "irq"), ("--source", "*"))
-          for form in ("folded", "hgrm", "hlog", "openmetrics", "prometheus")),
+          for form in ("folded", "hgrm", "hlog", "openmetrics", "parquet-rollup",
+                       "prometheus")),
         *((f"{command} --no-trace with {args[0]}", "leave out --(no-trace|stacks|metrics-label)",
            command, "--no-trace", *args) for command, *args in (
                ("run", "--by", "unit"), ("run", "--stacks"), ("sleep", "--stacks"),
