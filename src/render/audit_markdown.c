@@ -13,20 +13,21 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/markdown.h"
 #include "base/units.h"
 #include "render/audit.h"
 
 #define LIST_SHOWN 20 /* rows of a list */
 #define TEXT_MAX   4096
 
-/* Escapes what means something to Markdown; no text from the machine can begin a line here. */
+/* Escapes what means something to Markdown, and bars, which split cells; no text from the machine
+ * can begin a line here. text: up to TEXT_MAX bytes. */
 static void printable(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		if (strchr("|*_`<>[]\\", *text))
-			fputc('\\', out);
-		fputc(*text, out);
-	}
+	char marked[10 * TEXT_MAX]; /* room for at signs alone */
+
+	for (const char *p = markdown_text(text, marked, sizeof(marked)); *p; p++)
+		fprintf(out, *p == '|' ? "\\%c" : "%c", *p);
 }
 
 static void words(FILE *out, const char *text)

@@ -416,6 +416,12 @@ with Root() as root:
        "a name in it is one quoted word", code)
     ok(any("c'\\''d" in c for c in code), "with a quote in it, too", code)
 
+with Root() as root:
+    root.task(99, "@all #1|&lt;$x", 0x400000, 1, "0-3")
+    table = root.audit("-f", "markdown").out
+    ok(r"\@<!-- -->all \#1\|\&lt;\$x" in table, "Markdown: a thread's name mentions nobody",
+       table)
+
 # ---- tuned, Ansible, Kubernetes ----
 
 
