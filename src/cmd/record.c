@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit record: measure as run does, into a file. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,17 +85,18 @@ static int end(void *ctx)
 {
 	const struct record_state *s = ctx;
 	const struct recorder_stats *n = &s->live->stats;
-	char a[32], b[32], c[32], d[32], path[4096];
+	char a[32], b[32], c[32], d[32], path[4096], word[4 * PATH_MAX + 3];
 
 	if (n->cut || s->live->flight) /* the flight recorder reports by itself */
 		return EXIT_OK;        /* a complaint has told the length of the file */
-	printf("%s: %s of %u CPU%s, %s hiccups, %s records in %s bytes; read it with: culprit "
-	       "report %s\n",
+	printf("%s: %s of %u CPU%s, %s hiccups, %s records in %s bytes",
 	       escape_text(s->path, SIZE_MAX, path, sizeof(path)),
 	       format_ns(s->live->view->run.duration_ns, a, sizeof(a)), s->live->view->ncpus,
 	       s->live->view->ncpus == 1 ? "" : "s", format_count(n->hiccups, b, sizeof(b)),
-	       format_count(n->records, c, sizeof(c)), format_count(n->stored_bytes, d, sizeof(d)),
-	       path);
+	       format_count(n->records, c, sizeof(c)), format_count(n->stored_bytes, d, sizeof(d)));
+	if (shell_quote(s->path, word, sizeof(word)))
+		printf("; read it with: culprit report %s%s", s->path[0] == '-' ? "./" : "", word);
+	putchar('\n');
 	return EXIT_OK;
 }
 

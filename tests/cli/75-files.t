@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import stat
@@ -380,6 +381,14 @@ r = culprit("record", *RUN[1:], "--force", rec)
 ok(r.rc == 0 and f" in {os.path.getsize(rec):,} bytes;" in r.out,
    "with room enough it says the size of the file", r, os.path.getsize(rec))
 is_(sorted(os.listdir(private)), ["cut.rec", "kept", "out", "planted"], "nothing else is left")
+for name in "my run.rec", "a;b.rec", "it's$(x).rec", "b\\.rec", "-x.rec", "a\x1b.rec":
+    r = culprit("record", *RUN[1:], "--", name, prefix=("env", "-C", private))
+    _, told, command = r.out.partition("; read it with: ")
+    want = ["culprit", "report", "./-x.rec" if name[0] == "-" else name]
+    ok(r.rc == 0 and r.out.count("\n") == 1
+       and (not told if "\x1b" in name else shlex.split(command) == want),
+       f"{name!r}: the command that record tells reads this file", r)
+    os.unlink(os.path.join(private, name))
 
 # ---- a directory that is not to be searched ----
 os.mkdir(os.path.join(rooms.name, "closed"), 0o700)
