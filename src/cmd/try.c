@@ -267,8 +267,12 @@ static int try(struct options *o, struct tried *t, const struct wish *wish, uint
 	return code;
 }
 
-static int check(const struct options *o, uint32_t n, const struct tried *t)
+static int check(const struct options *o, const struct wish *wish, uint32_t n,
+		 const struct tried *t)
 {
+	if (o->report && !fixes_need_view(wish, n))
+		return complain("-r is where to look for what to try, and CAUSE says it: leave out "
+				"one of the two");
 	if (n > 1 && !o->together)
 		return complain("several fixes at once tell nothing of each: try one after the "
 				"other, or give --together");
@@ -303,7 +307,7 @@ int cmd_try(int argc, char **argv)
 	t.windows = o.rounds;
 	t.window_ns = o.measure.duration_ns / (2 * t.windows);
 	t.dry = o.dry;
-	if (fixes_parse(argv + 1, operands, wish, &n) || check(&o, n, &t))
+	if (fixes_parse(argv + 1, operands, wish, &n) || check(&o, wish, n, &t))
 		return EXIT_ERROR;
 	if (o.undo)
 		return undo_all(o.state);

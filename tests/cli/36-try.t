@@ -55,6 +55,8 @@ for what, args, says in (
         ("one window a side", ("K01", "-n", "1", *ON), "-n: '1'"),
         ("--apply and --undo", ("--apply", "--undo"), "--apply"),
         ("--undo of one", ("--undo", "K01"), "leave out K01"),
+        ("a recording that nothing is looked for in", ("K01", "-r", "/nonexistent", "--dry-run",
+                                                       *ON), "leave out one of the two"),
         ("a recording that is no file", ("-r", "/dev/null", *ON), "is no regular file"),
         ("a recording from a pipe", ("-r", "-", *ON), "only a recording that is a file"),
         ("a recording by a link", ("-r", LINK, *ON), "it is a symbolic link"),
