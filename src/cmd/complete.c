@@ -155,7 +155,9 @@ static void zsh_option(const struct opt *row, FILE *out)
 		zsh_text(row->help, out);
 		putc(']', out);
 		if (row->value) {
-			fprintf(out, ":%s:", row->value);
+			putc(':', out);
+			zsh_text(row->value, out);
+			putc(':', out);
 			if (opt_choice(row, 0)) {
 				putc('(', out);
 				for (size_t k = 0; (choice = opt_choice(row, k)); k++)

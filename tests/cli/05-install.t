@@ -142,6 +142,10 @@ if shutil.which("zsh"):
     ok(r.returncode == 0, "zsh: the script parses", r.stderr)
 else:
     is_([n for n in names if f"\t\t{n})\n" not in zsh], [], "zsh: every command")
+taken = [re.sub(r"\\.", "", line).rpartition("]")[2] for line in zsh.splitlines()
+         if line.startswith("\t\t\t'*-")]
+ok(len(taken) > 300 and not [t for t in taken if t.count(":") not in (0, 2)],
+   "zsh: an option's value is a message and an action", {t for t in taken if t.count(":") > 2})
 is_([t for t in topics if f"\t\t'{t[:-2]}:" not in zsh], [], "zsh: every topic")
 fish = culprit("help", "--fish").out
 if shutil.which("fish"):
