@@ -199,6 +199,16 @@ char *format_ps(uint64_t ps, char *buf, size_t len)
 	return buf;
 }
 
+char *format_mean_ns(double ns, char *buf, size_t len)
+{
+	if (ns >= 99.95)
+		return format_ns(nearest_whole(ns), buf, len);
+	if (ns >= 0.005)
+		return format_ps(nearest_whole(1000 * ns), buf, len);
+	snprintf(buf, len, ns > 0 ? "<0.01 ns" : "0 ns");
+	return buf;
+}
+
 char *format_count(uint64_t n, char *buf, size_t len)
 {
 	char digits[24], text[32];

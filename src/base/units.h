@@ -40,6 +40,10 @@ char *format_ns(uint64_t ns, char *buf, size_t len);
 /* The same of picoseconds: "0.34 ns" "24.1 ns", and from 100 ns on as format_ns. */
 char *format_ps(uint64_t ps, char *buf, size_t len);
 
+/* A mean of times, or time in a second, in ns: as format_ps; "<0.01 ns" for less, above 0; "0 ns".
+ * Returns buf. */
+char *format_mean_ns(double ns, char *buf, size_t len);
+
 /* Thousands separated by commas: "1,234,567". Returns buf. */
 char *format_count(uint64_t n, char *buf, size_t len);
 

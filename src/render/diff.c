@@ -84,11 +84,6 @@ void diff_name_cell(const struct page *p, struct table *t, const char *name)
 	table_cell(t, NULL, p->markdown ? markdown_code(text, span, sizeof(span)) : text);
 }
 
-static const char *ns_text(double ns, char *buf, size_t len)
-{
-	return format_ns(nearest_whole(ns), buf, len);
-}
-
 void diff_ratio_cells(struct table *t, const struct ratio *r)
 {
 	char a[32], b[32];
@@ -137,7 +132,7 @@ static void total_row(const struct page *p, struct table *t, bool time)
 	table_cell(t, "1", time ? "time lost" : "hiccups");
 	for (uint32_t i = 0; i < p->sides; i++) {
 		uint32_t k = p->side[i];
-		const char *text = time ? ns_text(c[k].ns_per_s, a, sizeof(a))
+		const char *text = time ? format_mean_ns(c[k].ns_per_s, a, sizeof(a))
 					: render_diff_number(c[k].per_s, a, sizeof(a));
 
 		if (k && p->d->n > 2 && time)
@@ -162,7 +157,7 @@ static void share_row(const struct page *p, struct table *t, const char *what, c
 	for (uint32_t i = 0; i < p->sides; i++) {
 		uint32_t k = p->side[i];
 
-		table_cell(t, NULL, ns_text(ns[k] / p->d->seconds[k], a, sizeof(a)));
+		table_cell(t, NULL, format_mean_ns(ns[k] / p->d->seconds[k], a, sizeof(a)));
 	}
 	table_end_row(t);
 }
@@ -237,7 +232,7 @@ static void source_row(const struct page *p, struct table *t, const struct diff_
 		diff_verdict_cell(t, c[1].verdict);
 	for (uint32_t i = 0; i < p->sides; i++) {
 		uint32_t k = p->side[i];
-		const char *ns = c[k].total_ns ? ns_text(c[k].ns_per_s, a, sizeof(a)) : "0";
+		const char *ns = c[k].total_ns ? format_mean_ns(c[k].ns_per_s, a, sizeof(a)) : "0";
 
 		if (k && p->d->n > 2)
 			table_cellf(t, diff_style(c[k].verdict), "%s %s",

@@ -33,7 +33,7 @@
 /* Time in a second. */
 static const char *share_text(double share, char buf[32])
 {
-	return share > 0 ? format_ps(nearest_whole(share * 1e12), buf, 32) : "0";
+	return share > 0 ? format_mean_ns(share * 1e9, buf, 32) : "0";
 }
 
 static double change_ratio(const struct fleet_change *c)

@@ -39,6 +39,7 @@ void html_verdict(FILE *out, const char *verdict);
 
 /* "38.2 µs", "12,345", "0.0061 %" */
 void html_ns(FILE *out, uint64_t ns);
+void html_mean_ns(FILE *out, double ns); /* as format_mean_ns */
 void html_ps(FILE *out, uint64_t ps);
 void html_count(FILE *out, uint64_t n);
 void html_share(FILE *out, uint64_t part, uint64_t whole);

@@ -26,7 +26,7 @@ static void write_list(const struct html *h, const struct finding *x)
 	fputs("<details><summary>which cost how much</summary>", out);
 	for (uint32_t i = 0; i < n; i++) {
 		fputs("<div>", out);
-		html_ns(out, (double)x->list.row[i].cost_ns * NSEC_PER_SEC / (double)duration);
+		html_mean_ns(out, (double)x->list.row[i].cost_ns * NSEC_PER_SEC / (double)duration);
 		fputs("/s ", out);
 		html_name(out, x->list.row[i].name);
 		if (x->kind == SOURCE_IRQ)
@@ -43,7 +43,7 @@ static void write_finding(const struct html *h, const struct finding *x)
 	FILE *out = h->out;
 
 	fputs("<tr><td>", out);
-	html_ns(out, (double)x->cost_ns * NSEC_PER_SEC / (double)duration);
+	html_mean_ns(out, (double)x->cost_ns * NSEC_PER_SEC / (double)duration);
 	fputs("/s</td><td class=\"who\">", out);
 	html_name(out, finding_title(x, title, sizeof(title)));
 	if (x->cause) {

@@ -143,6 +143,17 @@ void html_ns(FILE *out, uint64_t ns)
 	write_time(out, format_ns(ns, text, sizeof(text)));
 }
 
+void html_mean_ns(FILE *out, double ns)
+{
+	char text[32];
+
+	format_mean_ns(ns, text, sizeof(text));
+	if (text[0] == '<')
+		html_text(out, text);
+	else
+		write_time(out, text);
+}
+
 void html_ps(FILE *out, uint64_t ps)
 {
 	char text[32];

@@ -17,6 +17,7 @@
 #include "base/flow.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "render/styles.h"
 
 #define ROWS_MAX  16
 #define CPUS_SHOW 64
@@ -89,9 +90,8 @@ static void write_period(const struct page *p, const struct osnoise_period *s, c
 	if (s->runtime_ns != UINT64_MAX) {
 		flow_add(&f, "run time %s", format_ns(s->runtime_ns, a, sizeof(a)));
 		if (s->noise_ns <= s->runtime_ns && s->runtime_ns)
-			flow_add(&f, "%.5f %% available",
-				 100.0 * (double)(s->runtime_ns - s->noise_ns) /
-					 (double)s->runtime_ns);
+			flow_add(&f, "%s %% available",
+				 render_available(s->noise_ns, s->runtime_ns, a));
 	}
 	flow_add(&f, "noise %s", format_ns(s->noise_ns, a, sizeof(a)));
 	flow_add(&f, "worst period %s", format_ns(s->max_noise_ns, a, sizeof(a)));

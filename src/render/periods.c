@@ -7,22 +7,19 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/table.h"
-
-static double available(const struct osnoise_period *p)
-{
-	return p->runtime_ns ? 100.0 - 100.0 * p->noise_ns / p->runtime_ns : 0;
-}
+#include "render/styles.h"
 
 static void text_row(struct table *t, const struct period_line *l)
 {
 	const struct osnoise_period *p = &l->period;
+	char left[AVAILABLE];
 
 	table_cellf(t, NULL, "%u", l->round);
 	table_cell(t, NULL, l->ours ? "culprit" : "osnoise");
 	table_cellf(t, NULL, "%u", l->cpu);
 	table_cellf(t, NULL, "%" PRIu64, p->runtime_ns / 1000);
 	table_cellf(t, NULL, "%" PRIu64, p->noise_ns / 1000);
-	table_cellf(t, NULL, "%.5f", available(p));
+	table_cell(t, NULL, render_available(p->noise_ns, p->runtime_ns, left));
 	table_cellf(t, NULL, "%" PRIu64, p->max_single_ns / 1000);
 	table_cellf(t, NULL, "%" PRIu64, p->hw);
 	table_cellf(t, NULL, "%" PRIu64, p->nmi);

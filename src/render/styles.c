@@ -206,14 +206,24 @@ void render_period_head(FILE *out)
 		"%CPU-AVAIL", "MAX-SINGLE", "HW", "NMI", "IRQ", "SIRQ", "THREAD");
 }
 
+char *render_available(uint64_t noise_ns, uint64_t runtime_ns, char buf[AVAILABLE])
+{
+	uint64_t left_ns = noise_ns < runtime_ns ? runtime_ns - noise_ns : 0, part = 0;
+
+	if (left_ns)
+		part = (unsigned __int128)left_ns * 10000000 / runtime_ns;
+	snprintf(buf, AVAILABLE, "%" PRIu64 ".%05" PRIu64, part / 100000, part % 100000);
+	return buf;
+}
+
 void render_period(const struct view *v, uint32_t index, const struct osnoise_period *p, FILE *out)
 {
-	uint64_t runtime_ns = p->runtime_ns;
+	char left[AVAILABLE];
 
 	fprintf(out,
-		"%-5u %10" PRIu64 " %10" PRIu64 " %10.5f %10" PRIu64 " %8" PRIu64 " %8" PRIu64
+		"%-5u %10" PRIu64 " %10" PRIu64 " %10s %10" PRIu64 " %8" PRIu64 " %8" PRIu64
 		" %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
-		v->cpu[index].number, runtime_ns / 1000, p->noise_ns / 1000,
-		runtime_ns ? 100.0 - 100.0 * p->noise_ns / runtime_ns : 0, p->max_single_ns / 1000,
-		p->hw, p->nmi, p->irq, p->softirq, p->thread);
+		v->cpu[index].number, p->runtime_ns / 1000, p->noise_ns / 1000,
+		render_available(p->noise_ns, p->runtime_ns, left), p->max_single_ns / 1000, p->hw,
+		p->nmi, p->irq, p->softirq, p->thread);
 }

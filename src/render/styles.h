@@ -78,6 +78,11 @@ struct raw_gap {
 /* Sorts them by length, and writes their lines. */
 void render_raw_sorted(struct raw_gap *gap, size_t n, uint64_t tsc_khz, FILE *out);
 
+/* The share that is left of the time, as osnoise has it: "99.99999", cut and not rounded, so that
+ * only all of it is "100.00000". Returns buf. */
+#define AVAILABLE 32
+char *render_available(uint64_t noise_ns, uint64_t runtime_ns, char buf[AVAILABLE]);
+
 /* osnoise's heading, and the line of a period (own_period.h) of the CPU with this index. */
 void render_period_head(FILE *out);
 void render_period(const struct view *view, uint32_t index, const struct osnoise_period *period,

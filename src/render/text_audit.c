@@ -123,7 +123,7 @@ static void write_finding(const struct page *p, const struct finding *x)
 	char rate[32], start[64], cause[16], title[FINDING_TITLE], buf[FINDING_FIX];
 	const char *fix = finding_fix(x, buf, sizeof(buf));
 
-	format_ns((double)x->cost_ns * NSEC_PER_SEC / duration, rate, sizeof(rate));
+	format_mean_ns((double)x->cost_ns * NSEC_PER_SEC / duration, rate, sizeof(rate));
 	snprintf(start, sizeof(start), "  %9s/s", rate);
 	snprintf(start + strlen(start), sizeof(start) - strlen(start), "%*s",
 		 (int)(sizeof(LEAD) - 1 > strlen(start) ? sizeof(LEAD) - 1 - strlen(start) : 1),

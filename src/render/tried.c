@@ -99,8 +99,7 @@ static void row(const struct page *p, struct table *t, const char *what, const s
 	table_cell(t, NULL, what);
 	for (int k = 0; k < 2; k++)
 		table_cell(t, NULL,
-			   c[k].total_ns ? format_ns((uint64_t)(c[k].ns_per_s + 0.5), a, sizeof(a))
-					 : "0");
+			   c[k].total_ns ? format_mean_ns(c[k].ns_per_s, a, sizeof(a)) : "0");
 	table_cell(t, NULL, render_diff_number(r->value, a, sizeof(a)));
 	table_cellf(t, NULL, "%s - %s", render_diff_number(r->low, a, sizeof(a)),
 		    render_diff_number(r->high, b, sizeof(b)));

@@ -150,8 +150,7 @@ static void put_cells(struct sheet *s, const struct diff_cell c[2])
 
 	for (int i = 0; i < 2; i++)
 		sheet_cell(s, "%s",
-			   c[i].total_ns ? format_ns((uint64_t)(c[i].ns_per_s + 0.5), a, sizeof(a))
-					 : "0");
+			   c[i].total_ns ? format_mean_ns(c[i].ns_per_s, a, sizeof(a)) : "0");
 }
 
 static void write_step(struct sheet *s, const struct tuned_step *x)

@@ -291,6 +291,27 @@ static void test_cut_name(void **state)
 	view_free(&b);
 }
 
+/* A source that took next to nothing took more than none: no two figures are alike with a ratio. */
+static void test_little(void **state)
+{
+	struct view a, b;
+	const struct view *views[] = {&a, &b};
+	char *text;
+
+	(void)state;
+	run_init(&a, one_cpu, 1, 1000);
+	run_init(&b, one_cpu, 1, 1000);
+	run_add(&a, 0, 1, SOURCE_IRQ, 36, "eth0", NULL, 100);
+	run_add(&b, 0, 1, SOURCE_IRQ, 36, "eth0", NULL, 400);
+	run_add(&b, 0, 2, SOURCE_IRQ, 37, "eth1", NULL, 2);
+	text = print(views, 2, DIFF_TEXT, 80);
+	if (!strstr(text, " 0.10 ns  0.40 ns ") || !strstr(text, " 0  <0.01 ns "))
+		fail_msg("%s", text);
+	free(text);
+	view_free(&a);
+	view_free(&b);
+}
+
 /* A word that is wider than the page stays whole, and costs a line. */
 static void test_long_word(void **state)
 {
@@ -384,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_hostile),    cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_thresholds), cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_long_word),  cmocka_unit_test(test_cut_name),
+		cmocka_unit_test(test_little),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,6 +265,28 @@ static void begun(struct account *a, enum source_kind kind, uint32_t id, const c
 	a->pieces[a->npieces - 1].count = count;
 }
 
+/* Cut as the kernel does it: all of the time is available only where none was taken. */
+static void available(void **state)
+{
+	static const struct {
+		uint64_t noise_ns, runtime_ns;
+		const char *text;
+	} all[] = {{0, 1000000000, "100.00000"},
+		   {40, 1000000000, "99.99999"},
+		   {100, 1000000000, "99.99999"},
+		   {1, UINT64_MAX, "99.99999"},
+		   {1000000000, 1000000000, "0.00000"},
+		   {2, 1, "0.00000"},
+		   {0, 0, "0.00000"},
+		   {500, 1000, "50.00000"}};
+	char buf[AVAILABLE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		assert_string_equal(render_available(all[i].noise_ns, all[i].runtime_ns, buf),
+				    all[i].text);
+}
+
 static void period_takes(struct own_period *p, const struct account *a, FILE *out)
 {
 	struct osnoise_period done;
@@ -478,12 +500,13 @@ static void pingpong(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(osjitter),      cmocka_unit_test(hiccups),
-		cmocka_unit_test(sysjitter),     cmocka_unit_test(raw),
-		cmocka_unit_test(raw_head),      cmocka_unit_test(oslat),
-		cmocka_unit_test(oslat_options), cmocka_unit_test(osnoise),
-		cmocka_unit_test(cyclictest),    cmocka_unit_test(cyclictest_json),
-		cmocka_unit_test(pingpong),      cmocka_unit_test(thresholds),
+		cmocka_unit_test(osjitter),        cmocka_unit_test(hiccups),
+		cmocka_unit_test(sysjitter),       cmocka_unit_test(raw),
+		cmocka_unit_test(raw_head),        cmocka_unit_test(oslat),
+		cmocka_unit_test(oslat_options),   cmocka_unit_test(osnoise),
+		cmocka_unit_test(available),       cmocka_unit_test(cyclictest),
+		cmocka_unit_test(cyclictest_json), cmocka_unit_test(pingpong),
+		cmocka_unit_test(thresholds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

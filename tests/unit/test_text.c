@@ -294,13 +294,39 @@ static void test_not_in_book(void **state)
 	view_free(&v);
 }
 
+/* A finding is here because it cost time, however little a second. */
+static void test_little_cost(void **state)
+{
+	static const unsigned cpus[] = {1};
+	struct view v;
+	struct page p = {.width = 100, .view = &v};
+	struct finding *x;
+	char *text = NULL;
+	size_t len = 0;
+
+	(void)state;
+	run_init(&v, cpus, 1, 1200);
+	x = findings_add(&v.findings, "vmstat", FINDING_WARN);
+	assert_non_null(x);
+	x->title = strdup("statistics are updated often");
+	x->fix = strdup("sysctl vm.stat_interval=120");
+	x->cost_ns = 1000;
+	p.out = open_memstream(&text, &len);
+	assert_non_null(p.out);
+	text_audit(&p);
+	fclose(p.out);
+	assert_non_null(strstr(text, " 0.83 ns/s "));
+	free(text);
+	view_free(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slow_counter), cmocka_unit_test(test_one_piece),
 		cmocka_unit_test(test_pieces),       cmocka_unit_test(test_any_width),
 		cmocka_unit_test(test_few_values),   cmocka_unit_test(test_heading_of_charts),
-		cmocka_unit_test(test_not_in_book),
+		cmocka_unit_test(test_not_in_book),  cmocka_unit_test(test_little_cost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

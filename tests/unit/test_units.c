@@ -323,6 +323,25 @@ static void test_shown_times_read_back(void **state)
 	}
 }
 
+/* No time reads as none but none. */
+static void test_format_mean_ns(void **state)
+{
+	static const struct {
+		double ns;
+		const char *text;
+	} means[] = {{0, "0 ns"},        {1e-9, "<0.01 ns"}, {0.0049, "<0.01 ns"},
+		     {0.005, "0.01 ns"}, {0.39, "0.39 ns"},  {38.04, "38.0 ns"},
+		     {99.94, "99.9 ns"}, {99.96, "100 ns"},  {412300, "412 us"},
+		     {60e9, "60.0 s"},   {1e30, NULL}};
+	char buf[32], most[32];
+
+	(void)state;
+	format_ns(UINT64_MAX, most, sizeof(most));
+	for (size_t i = 0; i < sizeof(means) / sizeof(means[0]); i++)
+		assert_string_equal(format_mean_ns(means[i].ns, buf, sizeof(buf)),
+				    means[i].text ? means[i].text : most);
+}
+
 static void test_format_count(void **state)
 {
 	char buf[32];
@@ -451,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_percent),
 		cmocka_unit_test(test_integer),
 		cmocka_unit_test(test_format_ns),
+		cmocka_unit_test(test_format_mean_ns),
 		cmocka_unit_test(test_shown_times_read_back),
 		cmocka_unit_test(test_format_count),
 		cmocka_unit_test(test_format_percent),
