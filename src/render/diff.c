@@ -55,14 +55,16 @@ void diff_blocks(const struct page *p, void (*write)(const struct page *p))
 /* A table that does not have all sides says which: "sources (A, D, E)". */
 void diff_heading(const struct page *p, const char *text)
 {
+	bool part = p->d && p->sides < p->d->n; /* a page of groups has no sides */
+
 	if (p->markdown) {
 		fprintf(p->out, "\n## %c%s\n\n", text[0] & ~0x20, text + 1);
 		return;
 	}
 	fprintf(p->out, "\n%s%s", p->colour ? "\033[1m" : "", text);
-	for (uint32_t i = 0; i < p->sides && p->sides < p->d->n; i++)
+	for (uint32_t i = 0; part && i < p->sides; i++)
 		fprintf(p->out, "%s%s", i ? ", " : " (", diff_letter(p->side[i]));
-	fprintf(p->out, "%s%s\n", p->sides < p->d->n ? ")" : "", p->colour ? "\033[0m" : "");
+	fprintf(p->out, "%s%s\n", part ? ")" : "", p->colour ? "\033[0m" : "");
 }
 
 void diff_print(const struct page *p, struct table *t)
