@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 #include "base/flow.h"
+#include "base/markdown.h"
 #include "base/units.h"
 #include "render/diff_page.h"
 
@@ -14,34 +15,75 @@ const char *diff_letter(uint32_t k)
 	return letters[k];
 }
 
-/* Reports losses, which make a recording's numbers too small. */
-static void write_loss(const struct page *p, const char *name, const struct view *v)
+void diff_sentence(const struct page *p, const char *text)
 {
-	char a[32], b[32], text[4 * sizeof(v->run.incomplete)], file[TEXT_LEN];
+	struct flow f;
+
+	if (p->markdown) { /* a word that begins a line may be markup */
+		fprintf(p->out, "%s\n", text);
+		return;
+	}
+	flow_start(&f, p->out, p->width, "  ", " ", "  ");
+	flow_words(&f, text);
+	flow_end(&f);
+}
+
+/* Writes a sentence of its own, after an empty line. */
+static void write_note(const struct page *p, const char *text)
+{
+	fputc('\n', p->out);
+	diff_sentence(p, text);
+}
+
+/* A file's name: escaped, and in Markdown a code span. */
+static const char *name_text(const struct page *p, const char *name, char buf[TEXT_LEN])
+{
+	char text[TEXT_LEN];
+
+	if (!p->markdown)
+		return escape_text(name, SIZE_MAX, buf, TEXT_LEN);
+	return markdown_code(escape_text(name, SIZE_MAX, text, sizeof(text)), buf, TEXT_LEN);
+}
+
+/* Text from a recording, `len` bytes at most: escaped, and in Markdown no markup. */
+static const char *plain_text(const struct page *p, const char *text, size_t len,
+			      char buf[TEXT_LEN])
+{
+	char escaped[TEXT_LEN];
+
+	if (!p->markdown)
+		return escape_text(text, len, buf, TEXT_LEN);
+	return markdown_text(escape_text(text, len, escaped, sizeof(escaped)), buf, TEXT_LEN);
+}
+
+/* Reports losses, which make a recording's numbers too small. */
+static void write_loss(const struct page *p, const char *file, const struct view *v)
+{
+	char a[32], b[32], text[3 * TEXT_LEN], incomplete[TEXT_LEN];
 	uint64_t hiccups = 0, records = 0;
 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		hiccups += v->cpu[i].hiccups_lost;
 		records += v->cpu[i].counts.lost;
 	}
-	escape_text(name, SIZE_MAX, file, sizeof(file));
-	if (v->run.incomplete[0])
-		fprintf(p->out, "\n%s is incomplete: %s\n", file,
-			escape_text(v->run.incomplete, sizeof(v->run.incomplete), text,
-				    sizeof(text)));
-	if (hiccups || records)
-		fprintf(p->out,
-			"\n%s: %s hiccups and %s records were lost: its sources had more than is "
-			"shown\n",
-			file, format_count(hiccups, a, sizeof(a)),
-			format_count(records, b, sizeof(b)));
+	if (v->run.incomplete[0]) {
+		snprintf(text, sizeof(text), "%s is incomplete: %s", file,
+			 plain_text(p, v->run.incomplete, sizeof(v->run.incomplete), incomplete));
+		write_note(p, text);
+	}
+	if (!hiccups && !records)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s: %s hiccups and %s records were lost: its sources had more than is shown",
+		 file, format_count(hiccups, a, sizeof(a)), format_count(records, b, sizeof(b)));
+	write_note(p, text);
 }
 
 /* Reports the watched threads that are in no figure. */
-static void write_left_out(const struct page *p, const char *name, const struct view *v)
+static void write_left_out(const struct page *p, const char *file, const struct view *v)
 {
 	uint32_t left_out = diff_left_out(v);
-	char text[2 * TEXT_LEN], file[TEXT_LEN];
+	char text[2 * TEXT_LEN];
 
 	if (!left_out)
 		return;
@@ -49,29 +91,20 @@ static void write_left_out(const struct page *p, const char *name, const struct 
 		 "%s: %u of %u watched threads %s left out, with all that took their time: how "
 		 "much of it they lost is not known, because they reported their losses "
 		 "themselves, left a CPU unseen or were not seen to run",
-		 escape_text(name, SIZE_MAX, file, sizeof(file)), left_out, v->ncpus,
-		 left_out == 1 ? "is" : "are");
-	fputc('\n', p->out);
-	diff_sentence(p, text);
+		 file, left_out, v->ncpus, left_out == 1 ? "is" : "are");
+	write_note(p, text);
 }
 
 void diff_losses(const struct page *p)
 {
 	for (uint32_t k = 0, name = 0; k < p->d->n; k++)
 		for (uint32_t i = 0; i < p->d->side[k].n; i++, name++) {
-			write_loss(p, p->names[name], p->d->side[k].view[i]);
-			write_left_out(p, p->names[name], p->d->side[k].view[i]);
+			const struct view *v = p->d->side[k].view[i];
+			char text[TEXT_LEN];
+
+			write_loss(p, name_text(p, p->names[name], text), v);
+			write_left_out(p, text, v);
 		}
-}
-
-void diff_sentence(const struct page *p, const char *text)
-{
-	const char *lead = p->markdown ? "" : "  ";
-	struct flow f;
-
-	flow_start(&f, p->out, p->width, lead, " ", lead);
-	flow_words(&f, text);
-	flow_end(&f);
 }
 
 void diff_unlike(const struct page *p)
@@ -83,14 +116,13 @@ void diff_unlike(const struct page *p)
 
 		if (!p->d->unlike[k])
 			continue;
-		escape_text(p->d->unlike[k], p->d->unlike_shown[k], names, sizeof(names));
+		plain_text(p, p->d->unlike[k], p->d->unlike_shown[k], names);
 		if (p->d->unlikes[k] > DIFF_UNLIKE_SHOWN)
 			snprintf(more, sizeof(more), ", and in %u more (all in -f json)",
 				 p->d->unlikes[k] - DIFF_UNLIKE_SHOWN);
 		snprintf(text, sizeof(text), "the recordings of %s are not alike in: %s%s",
 			 diff_letter(k), names, more);
-		fputc('\n', p->out);
-		diff_sentence(p, text);
+		write_note(p, text);
 	}
 }
 
@@ -109,8 +141,7 @@ void diff_thresholds(const struct page *p)
 			 "own: do not compare their number");
 	else
 		return;
-	fputc('\n', p->out);
-	diff_sentence(p, text);
+	write_note(p, text);
 }
 
 /* Names the sides that were recorded in turn with A, or the others: "B, C: ", and "" for all of
@@ -143,8 +174,7 @@ void diff_between(const struct page *p)
 			 "%sthe intervals are by how far the recordings of a side differ (they "
 			 "were made in turn)",
 			 sides);
-		fputc('\n', p->out);
-		diff_sentence(p, text);
+		write_note(p, text);
 	}
 	if (!sides_text(p->d, false, sides, sizeof(sides)))
 		return;
@@ -159,8 +189,7 @@ void diff_between(const struct page *p)
 			 "%swindows are taken to differ by chance alone (--between 1): what else "
 			 "changes from one to the next counts as a difference",
 			 sides);
-	fputc('\n', p->out);
-	diff_sentence(p, text);
+	write_note(p, text);
 }
 
 /* Writes a sentence below a table. */

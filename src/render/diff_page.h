@@ -42,7 +42,8 @@ void diff_series(const struct page *p); /* prints the measurements of workloads 
 
 /* ---- notes ---- */
 
-/* Prints it over as many lines as it takes; a word that is wider than the page stays whole. */
+/* Prints it over as many lines as it takes, in Markdown on one; a word that is wider than the page
+ * stays whole. */
 void diff_sentence(const struct page *p, const char *text);
 
 void diff_losses(const struct page *p); /* reports what the recordings lack */

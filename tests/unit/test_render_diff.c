@@ -13,7 +13,7 @@
 #include "render/diff.h"
 #include "../world/made.h"
 
-static const unsigned one_cpu[] = {3};
+static const unsigned one_cpu[] = {3}, two_cpus[] = {3, 4};
 static double between = 1;
 static const char *const names[DIFF_FILES] = {"before.rec", "after.rec", "later.rec", "d.rec",
 					      "e.rec",      "f.rec",     "g.rec",     "h.rec"};
@@ -262,6 +262,56 @@ static void test_quiet(void **state)
 	view_free(&b);
 }
 
+/* Sentences about losses fit the page, and their names are no markup. */
+static void test_losses(void **state)
+{
+	static const char *const hostile[] = {"a_path_of_many_letters/<b>x.rec", "b.rec", "c.rec"};
+	struct view a, b;
+	const struct view *first[] = {&a, &b}, *other[] = {&b};
+	const struct diff_side sides[] = {{first, 2}, {other, 1}};
+	static const char *const wanted[][4] = {
+		{"\n  a_path_of_many_letters/<b>x.rec is incomplete: <i>\n",
+		 "\n  a_path_of_many_letters/<b>x.rec: 12 hiccups and 0 records were lost:",
+		 "\n  a_path_of_many_letters/<b>x.rec: 1 of 2 watched threads is left out,",
+		 "not alike in: sys/<u>\n"},
+		{"\n`a_path_of_many_letters/<b>x.rec` is incomplete: \\<i\\>\n",
+		 "\n`a_path_of_many_letters/<b>x.rec`: 12 hiccups and 0 records were lost:",
+		 "\n`a_path_of_many_letters/<b>x.rec`: 1 of 2 watched threads is left out,",
+		 "not alike in: sys/\\<u\\>\n"}};
+	struct diff d;
+
+	(void)state;
+	run_init(&a, two_cpus, 2, 10);
+	run_init(&b, two_cpus, 2, 10);
+	run_add(&a, 0, 1, SOURCE_THREAD, 4711, "poke", NULL, 200000);
+	a.run.watch = b.run.watch = true;
+	a.cpu[0].hiccups_lost = 12;
+	a.cpu[1].reported = 1;
+	strcpy(a.run.incomplete, "<i>");
+	assert_int_equal(facts_add(&a.facts, "sys/<u>", 0, "1", 1), 0);
+	assert_int_equal(facts_add(&b.facts, "sys/<u>", 0, "2", 1), 0);
+	assert_int_equal(diff_make(&d, sides, 2, 1), 0);
+	for (int format = DIFF_TEXT; format <= DIFF_MARKDOWN; format++) {
+		static const struct render_options options = {.width = 80};
+		char *text;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		assert_int_equal(render_diff(&d, hostile, format, &options, out), 0);
+		fclose(out);
+		for (int i = 0; i < 4; i++)
+			if (!strstr(text, wanted[format][i]))
+				fail_msg("%s lacks %s", text, wanted[format][i]);
+		if (format == DIFF_TEXT)
+			check_page(text, 80);
+		free(text);
+	}
+	diff_free(&d);
+	view_free(&a);
+	view_free(&b);
+}
+
 /* A name that is cut says so, and one that just fits is whole. */
 static void test_cut_name(void **state)
 {
@@ -405,7 +455,7 @@ int main(void)
 		cmocka_unit_test(test_hostile),    cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_thresholds), cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_long_word),  cmocka_unit_test(test_cut_name),
-		cmocka_unit_test(test_little),
+		cmocka_unit_test(test_little),     cmocka_unit_test(test_losses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
