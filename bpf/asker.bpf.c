@@ -13,7 +13,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
 	__uint(max_entries, 8192); /* STACKS_MAX of live_names.c */
 	__uint(key_size, sizeof(__u32));
-	__uint(value_size, 48 * sizeof(__u64)); /* STACK_FRAMES */
+	__uint(value_size, 48 * sizeof(__u64)); /* STACK_FRAMES, at most */
 } asker_stacks SEC(".maps");
 
 /* A request that somebody makes. */

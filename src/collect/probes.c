@@ -151,7 +151,8 @@ static bool use_sums(struct probes *p)
 
 	p->skel->rodata->summing = sums;
 	if (!sums)
-		return bpf_map__set_autocreate(table, false);
+		return bpf_map__set_autocreate(table, false) ||
+		       programs_fit_stacks(p->skel->maps.asker_stacks);
 	return bpf_map__set_max_entries(table, SUM_ROWS * sum_places(p)) ||
 	       bpf_map__set_autocreate(p->skel->maps.asker_notes, asked) ||
 	       bpf_map__set_autocreate(p->skel->maps.asker_stacks, asked) ||
@@ -188,7 +189,6 @@ static int load_for(struct probes *p, const struct kernel *k)
 {
 	uint16_t slot = 0;
 	int err;
-
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
 
 	/* For a type that the kernel lacks libbpf looks in all modules, which takes this

@@ -5,11 +5,15 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/line_of_file.h"
 #include "base/say.h"
 #include "collect/hook.h"
 #include "collect/preemption.h"
+
+#define MAX_STACK "/proc/sys/kernel/perf_event_max_stack"
 
 /* Programs that tell who asked, or of a single event: sums have no room for either. */
 static bool is_for_records(const char *name)
@@ -92,6 +96,25 @@ void programs_listen(char why[PROGRAMS_WHY])
 		why[0] = 0;
 	complaint = why;
 	libbpf_set_print(keep_first_warning);
+}
+
+int programs_fit_stacks(struct bpf_map *stacks)
+{
+	uint32_t most = bpf_map__value_size(stacks) / sizeof(uint64_t);
+	char line[32];
+	long n;
+
+	if (!line_of_file(MAX_STACK, line, sizeof(line)))
+		return 0;
+	n = strtol(line, NULL, 10);
+	if (n < 1) {
+		if (complaint)
+			snprintf(complaint, PROGRAMS_WHY,
+				 "no stack may be noted: write 127 to " MAX_STACK);
+		errno = EINVAL;
+		return -1;
+	}
+	return n < most ? bpf_map__set_value_size(stacks, n * sizeof(uint64_t)) : 0;
 }
 
 bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,

@@ -34,6 +34,10 @@ bool programs_tell_exits(const struct bpf_program *exit, const struct bpf_progra
 #define PROGRAMS_WHY 256
 void programs_listen(char why[PROGRAMS_WHY]);
 
+/* Makes the stacks that programs note no longer than the kernel lets them be. 0, or below 0 with
+ * errno set; where it lets there be none, that is kept as the first complaint. */
+int programs_fit_stacks(struct bpf_map *stacks);
+
 /* See probes_recursion_misses(). */
 uint64_t programs_misses(const struct bpf_object *object);
 

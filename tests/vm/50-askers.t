@@ -7,6 +7,7 @@ sent in a window must come within it however busy the host is.
 
     50-askers.t [KERNEL...]    only on these; else with LONG=1 on all of them, without it on 6.12
 """
+import json
 import re
 import sys
 
@@ -15,7 +16,18 @@ from lib import diag, done, ok, take_turn
 
 take_turn(shared=True)
 
-JOB = "LONG=1 tests/live/22-askers.t >/tmp/out/tap 2>&1; true"
+# Behind them, a machine where stacks may be no longer than SHORT, and one where there may be none.
+SHORT = 8
+JOB = f"""
+LONG=1 tests/live/22-askers.t >/tmp/out/tap 2>&1
+echo {SHORT} >/proc/sys/kernel/perf_event_max_stack
+build/poke futex -c 1 -n 10000 >/dev/null &
+culprit run -c 1 -d 400ms -f json -q --no-audit >/tmp/out/short
+kill $!
+echo 0 >/proc/sys/kernel/perf_event_max_stack
+culprit run -c 1 -d 100ms -q --no-audit 2>/tmp/out/none
+true
+"""
 
 for kernel in need(*sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if LONG else ["6.12"])):
     name = kernel.name
@@ -36,4 +48,11 @@ for kernel in need(*sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if LONG 
     ok(stacks and (any(stacks) if name == "5.10" else not any(stacks)),
        f"{name}: on the target {'stacks tell' if name == '5.10' else 'the context tells'} who "
        "asked", stacks)
+    short = json.loads(files.get("short") or "null")
+    deep = [len(o["stack"]) for c in short["cpus"] for s in c["sources"]
+            for o in s["origins"]] if short else []
+    ok(any(deep) and max(deep) <= SHORT, f"{name}: shorter stacks tell who asked, too", deep, err)
+    ok(files.get("none", "").startswith("culprit: cannot load the BPF programs: ")
+       and files["none"].count("\n") == 1 and "perf_event_max_stack" in files["none"],
+       f"{name}: and where there may be none that is said", files.get("none"))
 done()
