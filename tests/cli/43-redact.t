@@ -116,8 +116,11 @@ os.mkdir(place + "/Zq-in-a")
 twice = [place + "/Zq-in-a/Zq-in-" + name for name in ("before", "after")]
 for path in twice:  # both of one host: a report tells them apart by their names
     shutil.copy(recordings[0], path)
-ONE_RUN = ("perfetto", "parquet")
-apart = {f: run("report", *twice, "-f", f, "--redact") for f in formats if f not in ONE_RUN}
+other = place + "/Zq-in-a/Zq-in-other"
+shutil.copy(recordings[1], other)
+ONE_RUN, METRICS = ("perfetto", "parquet"), ("openmetrics", "prometheus")
+apart = {f: run("report", twice[0], other if f in METRICS else twice[1], "-f", f, "--redact")
+         for f in formats if f not in ONE_RUN}
 is_([f for f in apart if MARK.search(apart[f])], [], "nor are there names of files")
 is_([f for f in ("text", "markdown", "html") if b"#1" not in apart[f] or b"#2" not in apart[f]],
     [], "two recordings of one host have numbers")
