@@ -16,7 +16,8 @@ from lib import diag, done, ok, take_turn
 
 take_turn(shared=True)
 
-# Behind them, a machine where stacks may be no longer than SHORT, and one where there may be none.
+# Behind them, machines where stacks may be no longer than SHORT, where there may be none, and where
+# programs are not compiled.
 SHORT = 8
 JOB = f"""
 LONG=1 tests/live/22-askers.t >/tmp/out/tap 2>&1
@@ -26,6 +27,9 @@ culprit run -c 1 -d 400ms -f json -q --no-audit >/tmp/out/short
 kill $!
 echo 0 >/proc/sys/kernel/perf_event_max_stack
 culprit run -c 1 -d 100ms -q --no-audit 2>/tmp/out/none
+echo {SHORT} >/proc/sys/kernel/perf_event_max_stack
+echo 0 >/proc/sys/net/core/bpf_jit_enable
+culprit run -c 1 -d 100ms -f json -q --no-audit >/tmp/out/slow
 true
 """
 
@@ -55,4 +59,10 @@ for kernel in need(*sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if LONG 
     ok(files.get("none", "").startswith("culprit: cannot load the BPF programs: ")
        and files["none"].count("\n") == 1 and "perf_event_max_stack" in files["none"],
        f"{name}: and where there may be none that is said", files.get("none"))
+    slow = json.loads(files.get("slow") or "null")
+    # A kernel that preempts threads in itself does so in some programs that are not compiled, too.
+    ok(short and slow and slow["run"]["traced"]
+       and (name != "6.12"
+            or set(slow["run"]["not_observed"]) == set(short["run"]["not_observed"])),
+       f"{name}: without the JIT programs run, too", slow and slow["run"], err)
 done()
