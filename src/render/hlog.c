@@ -146,7 +146,7 @@ static void write_tag(const struct entry *l, const struct view *v, uint32_t inde
 	if (l->series)
 		write_word(escape_text(l->series, SERIES_NAME, series, sizeof(series)), out);
 	fputs(l->series ? ":" : "", out);
-	if (v->run.watch)
+	if (view_threads(v))
 		write_word(escape_text(view_lane(v, index, lane), SIZE_MAX, safe, sizeof(safe)),
 			   out);
 	else

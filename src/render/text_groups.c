@@ -64,7 +64,11 @@ static void write_figures(const struct page *p, const struct cpu_group *g)
 		figure_row(p, t, "lost", &g->lost_each_ns, format_ns);
 	else if (!p->view->run.windows)
 		figure_row(p, t, "lost %", &g->lost, NULL);
-	figure_row(p, t, workload(p) ? "slow" : "hiccups", &g->hiccups, format_count);
+	figure_row(p, t,
+		   workload(p)         ? "slow"
+		   : p->view->run.sums ? "runs"
+				       : "hiccups",
+		   &g->hiccups, format_count);
 	if (g->hiccups.most > 0 && workload(p)) {
 		figure_row(p, t, "longest", &g->longest_ns, format_ns);
 	} else if (g->hiccups.most > 0) {
@@ -136,6 +140,7 @@ static void write_thread(const struct page *p, const struct cpu_group *g)
 /* Writes how the lost time of all of them divides, and what their measurement lacks. */
 static void write_numbers(const struct page *p, const struct cpu_group *g)
 {
+	bool traced = p->view->run.traced && !p->view->run.sums; /* sums know none of it */
 	struct cpu sum = {0};
 	char a[32], b[32], text[TEXT_SAFE];
 	struct flow f;
@@ -154,9 +159,8 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		sum.ended = c->ended;
 	}
 	flow_start(&f, p->out, p->width,
-		   workload(p) && p->view->run.traced && g->total_ns ? "  of their time: " : "  ",
-		   " · ", "  ");
-	if (p->view->run.traced && g->total_ns) {
+		   workload(p) && traced && g->total_ns ? "  of their time: " : "  ", " · ", "  ");
+	if (traced && g->total_ns) {
 		add_part(&f, p->view->run.watch ? "seen by the kernel" : "attributed",
 			 g->attributed_ns, g->total_ns);
 		if (!p->view->run.watch)
@@ -167,12 +171,12 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 			add_part(&f, "host", g->host_ns, g->total_ns);
 		add_part(&f, text_safe(view_rest(p->view), text), g->outside_ns, g->total_ns);
 	}
-	if (p->view->run.traced) {
+	if (traced)
 		flow_add(&f, "records %s, lost %s", format_count(sum.counts.seen, a, sizeof(a)),
 			 format_count(sum.counts.lost, b, sizeof(b)));
+	if (traced || sum.counts.mismatches)
 		flow_add(&f, "join mismatches %s",
 			 format_count(sum.counts.mismatches, a, sizeof(a)));
-	}
 	if (f.some)
 		flow_end(&f);
 	if (sum.counts.lost)

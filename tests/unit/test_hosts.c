@@ -255,6 +255,33 @@ static void test_shares(void **state)
 	}
 }
 
+/* Sums know runs of CPUs, and neither hiccups nor what was attributed and recorded. */
+static void test_sums(void **state)
+{
+	static const unsigned cpus[] = {4, 5, 6};
+	static const char *const none[] = {"hiccups ", "seen by the kernel", "records", "mismatch"};
+	struct view v;
+	char *text;
+
+	(void)state;
+	run_init(&v, cpus, 3, 10);
+	v.run.watch = v.run.windows = v.run.sums = v.run.traced = true;
+	for (uint32_t k = 0; k < 3; k++)
+		run_add(&v, k, 1, SOURCE_IRQ, 36, "eth0", NULL, 4000);
+	assert_int_equal(groups_make(&v), 0);
+	text = written(&formats[0], (const struct view *[]){&v}, 1, 100);
+	assert_non_null(strstr(text, "\ncpus 4-6 (3 alike"));
+	assert_non_null(strstr(text, "\n  runs "));
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		if (strstr(strstr(text, "\ncpus 4-6 (3 alike"), none[i]))
+			fail_msg("%s: %s", none[i], text);
+	free(text);
+	text = written(format_named("hlog"), (const struct view *[]){&v}, 1, 100);
+	assert_non_null(strstr(text, "Tag=cpu4,"));
+	free(text);
+	view_free(&v);
+}
+
 /* The same text but for blanks: what stands in an array is indented. */
 static const char *skip_same(const char *in, const char *want)
 {
@@ -377,6 +404,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_text, begin, end),
 		cmocka_unit_test_setup_teardown(test_shares, begin, end),
 		cmocka_unit_test_setup_teardown(test_json, begin, end),
+		cmocka_unit_test(test_sums),
 		cmocka_unit_test_setup_teardown(test_cautions, begin, end),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_many),
