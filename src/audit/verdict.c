@@ -40,9 +40,11 @@ static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uin
 	const struct source *seen = most_seen(&v->cpu[i]);
 	char count[32], share[32], lane[LANE_NAME];
 
-	sentence_add(out, "%s: %s records were lost here: who took %s %% of its time is not known",
-		     view_lane(v, i, lane),
-		     format_count(v->cpu[i].counts.lost, count, sizeof(count)),
+	uint64_t lost = v->cpu[i].counts.lost;
+
+	sentence_add(out, "%s: %s record%s %s lost here: who took %s %% of its time is not known",
+		     view_lane(v, i, lane), format_count(lost, count, sizeof(count)), plural(lost),
+		     lost == 1 ? "was" : "were",
 		     format_percent(100.0 * ns / v->cpu[i].observed_ns, share, sizeof(share)));
 	if (seen && seen->net.sum) {
 		sentence_add(out, "; the most seen was ");
@@ -220,8 +222,9 @@ static void say_slow(struct sentence *out, const struct view *v, uint32_t i)
 		     worst ? "their series' thresholds"
 			   : format_ns(c->threshold_ns, than, sizeof(than)));
 	if (worst)
-		sentence_add(out, " (most often %s, %s times)", worst->name,
-			     format_count(worst->longer, count, sizeof(count)));
+		sentence_add(out, " (most often %s, %s time%s)", worst->name,
+			     format_count(worst->longer, count, sizeof(count)),
+			     plural(worst->longer));
 	sentence_unread(out, c->hiccups_lost, c->hiccups_lost_ns);
 	if (c->hiccups.count)
 		sentence_add(out, ", up to %s", format_ns(c->hiccups.max, most, sizeof(most)));

@@ -165,8 +165,9 @@ static void add_not_recorded(const struct say *s, const struct most *m,
 
 	for (uint32_t i = 0; i < s->g->n; i++)
 		records += s->v->cpu[s->g->lane[i]].counts.lost;
-	sentence_add(s->out, ": %s records were lost there: who took ",
-		     format_count(records, count, sizeof(count)));
+	sentence_add(s->out, ": %s record%s %s lost there: who took ",
+		     format_count(records, count, sizeof(count)), plural(records),
+		     records == 1 ? "was" : "were");
 	add_range(s, m, of);
 	sentence_add(s->out, " is not known; %s", view_relief(s->v));
 }

@@ -47,6 +47,12 @@ char *format_mean_ns(double ns, char *buf, size_t len);
 /* Thousands separated by commas: "1,234,567". Returns buf. */
 char *format_count(uint64_t n, char *buf, size_t len);
 
+/* The end of a noun behind such a number: "" for 1, else "s". */
+static inline const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 /* A share of 100 for people, up to three significant digits and four decimals, no zeros at the end:
  * "97.4", "50", "0.0061", "100", "0", "<0.0001" for a smaller one above 0. Returns buf. */
 char *format_percent(double percent, char *buf, size_t len);

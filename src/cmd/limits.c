@@ -218,6 +218,7 @@ static void judge_hiccups(struct limits *l, struct verdict *c, const struct cpu 
 {
 	char what[64], why[160] = "", a[32], b[32];
 	uint64_t longest = 0; /* operation, where there are some */
+	uint64_t lost = r->hiccups_lost + r->unread;
 
 	snprintf(what, sizeof(what), "--max-hiccup %s", format_ns(l->max_hiccup_ns, b, sizeof(b)));
 	for (uint32_t i = 0; i < r->nseries; i++)
@@ -229,11 +230,11 @@ static void judge_hiccups(struct limits *l, struct verdict *c, const struct cpu 
 	else if (longest > l->max_hiccup_ns)
 		snprintf(why, sizeof(why), "an operation of %s is longer than %s",
 			 format_ns(longest, a, sizeof(a)), what);
-	else if (r->hiccups_lost + r->unread)
+	else if (lost)
 		snprintf(why, sizeof(why),
-			 "%s hiccups were lost, and each of them may have been longer than "
-			 "--max-hiccup",
-			 format_count(r->hiccups_lost + r->unread, a, sizeof(a)));
+			 "%s hiccup%s lost, and %s may have been longer than --max-hiccup",
+			 format_count(lost, a, sizeof(a)), lost == 1 ? " was" : "s were",
+			 lost == 1 ? "it" : "each of them");
 	judge(l, c, what, why);
 }
 

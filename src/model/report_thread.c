@@ -10,11 +10,6 @@
 
 #define STEAL_STEP_NS 10000000 /* step of /proc/stat */
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void note_reports(const struct cpu *c, FILE *out)
 {
 	char a[32], b[32], d[32], e[32];

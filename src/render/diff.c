@@ -305,7 +305,7 @@ static void source_table(const struct page *p)
 
 static void write_sources(const struct page *p)
 {
-	uint32_t shown = rows_shown(p->d);
+	uint32_t shown = rows_shown(p->d), more = p->d->rows - shown;
 	const struct diff *d = p->d;
 
 	if (!d->traced) {
@@ -313,9 +313,12 @@ static void write_sources(const struct page *p)
 		return;
 	}
 	diff_blocks(p, source_table);
-	if (d->rows > shown)
-		fprintf(p->out, "%s%u more%s are in -f json\n", p->markdown ? "\n" : "  ",
-			d->rows - shown, any(d, shown) ? "" : ", all the same,");
+	if (more)
+		fprintf(p->out, "%s%u more%s %s in -f json\n", p->markdown ? "\n" : "  ", more,
+			any(d, shown) ? ""
+			: more == 1   ? ", the same,"
+				      : ", all the same,",
+			more == 1 ? "is" : "are");
 	diff_legend(p);
 }
 

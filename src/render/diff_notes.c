@@ -74,8 +74,9 @@ static void write_loss(const struct page *p, const char *file, const struct view
 	if (!hiccups && !records)
 		return;
 	snprintf(text, sizeof(text),
-		 "%s: %s hiccups and %s records were lost: its sources had more than is shown",
-		 file, format_count(hiccups, a, sizeof(a)), format_count(records, b, sizeof(b)));
+		 "%s: %s hiccup%s and %s record%s were lost: its sources had more than is shown",
+		 file, format_count(hiccups, a, sizeof(a)), plural(hiccups),
+		 format_count(records, b, sizeof(b)), plural(records));
 	write_note(p, text);
 }
 
@@ -211,7 +212,8 @@ void diff_legend(const struct page *p)
 	for (uint32_t i = 0; i < d->rows; i++)
 		none |= !d->row[i].cell[0].total_ns || !d->row[i].cell[1].total_ns;
 	snprintf(text, sizeof(text),
-		 "same: may be chance, with %u sources to look at, or weighs little", d->rows);
+		 "same: may be chance, with %u source%s to look at, or weighs little", d->rows,
+		 plural(d->rows));
 	write_below(p, text);
 	if (none && d->n == 2)
 		write_below(p, "where one side has none, the ratio is that of the counts");

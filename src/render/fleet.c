@@ -112,15 +112,12 @@ static void write_losses(const struct fleet_losses *l, bool markdown, FILE *out)
 		fprintf(out,
 			"%slost: %s hiccup%s and %s record%s: there was more than is shown, and "
 			"perhaps longer\n",
-			line, format_count(l->hiccups_lost, a, sizeof(a)),
-			l->hiccups_lost == 1 ? "" : "s",
-			format_count(l->records_lost, b, sizeof(b)),
-			l->records_lost == 1 ? "" : "s");
+			line, format_count(l->hiccups_lost, a, sizeof(a)), plural(l->hiccups_lost),
+			format_count(l->records_lost, b, sizeof(b)), plural(l->records_lost));
 	if (l->incomplete)
 		fprintf(out,
 			"%sincomplete: %s recording%s; culprit report says of each what it lacks\n",
-			line, format_count(l->incomplete, a, sizeof(a)),
-			l->incomplete == 1 ? "" : "s");
+			line, format_count(l->incomplete, a, sizeof(a)), plural(l->incomplete));
 }
 
 int render_fleet(const struct fleet *f, uint32_t unread, const struct render_options *options,
@@ -132,9 +129,8 @@ int render_fleet(const struct fleet *f, uint32_t unread, const struct render_opt
 
 	fputs(markdown ? "# culprit: " : "culprit " CULPRIT_VERSION " · ", out);
 	fprintf(out, "%s recording%s", format_count(f->recordings, a, sizeof(a)),
-		f->recordings == 1 ? "" : "s");
-	fprintf(out, " of %s host%s", format_count(f->nhosts, a, sizeof(a)),
-		f->nhosts == 1 ? "" : "s");
+		plural(f->recordings));
+	fprintf(out, " of %s host%s", format_count(f->nhosts, a, sizeof(a)), plural(f->nhosts));
 	fprintf(out, " · %s lost of %s, %s %%\n", format_ns(f->lost_ns, a, sizeof(a)),
 		format_ns(f->observed_ns, b, sizeof(b)), known(f->lost_ns, f->observed_ns, c));
 	if (unread)

@@ -49,11 +49,6 @@ static const char *chance_text(double p, char buf[32])
 
 /* ---- for people ---- */
 
-static const char *plural(uint32_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void write_group(const struct page *p, const struct fleet_diff *d, int g)
 {
 	char a[32], b[32];

@@ -89,6 +89,7 @@ static void write_waits(FILE *out, const struct cpu *c)
 
 static void write_records(const struct html *h, const struct cpu *c)
 {
+	unsigned long long samples = c->edge_seen.samples;
 	FILE *out = h->out;
 
 	begin_row(out, "attributed");
@@ -107,12 +108,11 @@ static void write_records(const struct html *h, const struct cpu *c)
 	kind_row(h, SOURCE_OUTSIDE, c->outside_ns, c->hiccups.sum);
 	begin_row(out, "longest edge beside an interrupt");
 	html_ns(out, c->bounds.irq_ns);
-	if (c->edge_seen.samples < EDGE_SAMPLES_FEW && !h->view->run.watch)
-		fprintf(out,
-			c->edge_seen.samples < EDGE_SAMPLES_MIN
-				? ", a default: %llu interruptions were too few to learn it from"
-				: ", learned from %llu interruptions only",
-			(unsigned long long)c->edge_seen.samples);
+	if (samples < EDGE_SAMPLES_MIN && !h->view->run.watch)
+		fprintf(out, ", a default: %llu interruption%s too few to learn it from", samples,
+			samples == 1 ? " was" : "s were");
+	else if (samples < EDGE_SAMPLES_FEW && !h->view->run.watch)
+		fprintf(out, ", learned from %llu interruptions only", samples);
 	end_row(out);
 	ns_row(out, "longest edge beside a thread", c->bounds.thread_ns);
 	begin_row(out, "records");

@@ -134,9 +134,9 @@ static void write_sight(const struct page *p, const struct view *v)
 		  format_ns(c->threshold_ns, a, sizeof(a)), v->run.threshold_auto ? " (auto)" : "",
 		  c->loop_mean_ns, format_count(c->counts.seen, b, sizeof(b)),
 		  format_count(c->counts.lost, d, sizeof(d)));
-	text_line(p, "  edge beside an interrupt: up to %s, learned from %s interruptions",
+	text_line(p, "  edge beside an interrupt: up to %s, learned from %s interruption%s",
 		  format_ns(c->bounds.irq_ns, a, sizeof(a)),
-		  format_count(c->edge_seen.samples, b, sizeof(b)));
+		  format_count(c->edge_seen.samples, b, sizeof(b)), plural(c->edge_seen.samples));
 	text_closure(p, c);
 	write_evidence(p, v, c);
 	if (!v->run.nnot_observed) {

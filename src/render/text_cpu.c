@@ -91,11 +91,11 @@ static void write_edges(const struct page *p, const struct cpu *c)
 			  "only",
 			  format_ns(c->bounds.irq_ns, a, sizeof(a)), n);
 	else
-		text_line(
-			p,
-			"  edge beside an interrupt: up to %s, a default: %llu interruptions were "
-			"too few to learn it from",
-			format_ns(c->bounds.irq_ns, a, sizeof(a)), n);
+		text_line(p,
+			  "  edge beside an interrupt: up to %s, a default: %llu interruption%s %s "
+			  "too few to learn it from",
+			  format_ns(c->bounds.irq_ns, a, sizeof(a)), n, plural(n),
+			  n == 1 ? "was" : "were");
 }
 
 static void add_lost(struct flow *f, const struct view *v, uint32_t i)
@@ -142,6 +142,17 @@ void text_unread(const struct page *p, uint64_t runs)
 	if (runs)
 		text_line(p, "  %s run%s " REPORT_UNREAD, format_count(runs, count, sizeof(count)),
 			  runs == 1 ? "" : "s");
+}
+
+void text_not_recorded(const struct page *p, const struct cpu *c)
+{
+	uint64_t n = c->hiccups_lost;
+	char a[32], b[32];
+
+	if (n)
+		text_line(p, "  %s more hiccup%s %s not recorded, %s: the reader came too late",
+			  format_count(n, a, sizeof(a)), plural(n), n == 1 ? "was" : "were",
+			  format_ns(c->hiccups_lost_ns, b, sizeof(b)));
 }
 
 void text_unpaired(const struct page *p, uint64_t times)
@@ -209,10 +220,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	write_edges(p, c);
 	if (c->counts.lost)
 		text_line(p, "  lost: " VIEW_LATE "; %s", view_relief(p->view));
-	if (c->hiccups_lost)
-		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
-			  format_count(c->hiccups_lost, a, sizeof(a)),
-			  format_ns(c->hiccups_lost_ns, b, sizeof(b)));
+	text_not_recorded(p, c);
 	text_unread(p, c->unread);
 	if (view_threads(p->view))
 		text_thread(p, c, "  ");
@@ -239,7 +247,8 @@ static void write_evidence(const struct page *p, const struct cpu *c)
 	else
 		flow_add(&f, "steal clock not readable");
 	if (c->smi_known)
-		flow_add(&f, "%s SMIs", format_count(c->smi_count, a, sizeof(a)));
+		flow_add(&f, "%s SMI%s", format_count(c->smi_count, a, sizeof(a)),
+			 plural(c->smi_count));
 	else if (host_has_smis(&p->view->host))
 		flow_add(&f, "SMIs cannot be counted here");
 	flow_end(&f);

@@ -181,10 +181,7 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		flow_end(&f);
 	if (sum.counts.lost)
 		text_line(p, "  lost: " VIEW_LATE "; %s", view_relief(p->view));
-	if (sum.hiccups_lost)
-		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
-			  format_count(sum.hiccups_lost, a, sizeof(a)),
-			  format_ns(sum.hiccups_lost_ns, b, sizeof(b)));
+	text_not_recorded(p, &sum);
 	text_unread(p, sum.unread);
 	if (view_threads(p->view))
 		write_thread(p, g);

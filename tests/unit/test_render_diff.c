@@ -354,7 +354,9 @@ static void test_little(void **state)
 	run_add(&a, 0, 1, SOURCE_IRQ, 36, "eth0", NULL, 100);
 	run_add(&b, 0, 1, SOURCE_IRQ, 36, "eth0", NULL, 400);
 	run_add(&b, 0, 2, SOURCE_IRQ, 37, "eth1", NULL, 2);
+	b.cpu[0].hiccups_lost = b.cpu[0].counts.lost = 1;
 	text = print(views, 2, DIFF_TEXT, 80);
+	assert_non_null(strstr(text, ": 1 hiccup and 1 record were lost: "));
 	if (!strstr(text, " 0.10 ns  0.40 ns ") || !strstr(text, " 0  <0.01 ns "))
 		fail_msg("%s", text);
 	free(text);

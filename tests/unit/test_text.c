@@ -294,6 +294,36 @@ static void test_not_in_book(void **state)
 	view_free(&v);
 }
 
+/* One is one: of losses, of SMIs, and of what the bounds of edges are learned from. */
+static void test_one(void **state)
+{
+	static const char *const says[] = {
+		"\n  1 more hiccup was not recorded, 900 us: ", "; 1 SMI\n",
+		" a default: 1 interruption was too few to learn it from\n"};
+	const struct view *views[] = {&report.view};
+	struct cpu *c;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(out);
+	init();
+	report_hiccup(&report, 0, 408044000, 0, 30300);
+	report_end(&report, "hardware or hypervisor");
+	c = &report.view.cpu[0];
+	c->hiccups_lost = c->edge_seen.samples = c->smi_count = 1;
+	c->hiccups_lost_ns = 900000;
+	c->smi_known = true;
+	assert_int_equal(render_text(views, 1, &(struct render_options){.width = 200}, out), 0);
+	fclose(out);
+	for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
+		if (!strstr(text, says[i]))
+			fail_msg("%s: %s", says[i], text);
+	free(text);
+	report_free(&report);
+}
+
 /* A finding is here because it cost time, however little a second. */
 static void test_little_cost(void **state)
 {
@@ -327,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_pieces),       cmocka_unit_test(test_any_width),
 		cmocka_unit_test(test_few_values),   cmocka_unit_test(test_heading_of_charts),
 		cmocka_unit_test(test_not_in_book),  cmocka_unit_test(test_little_cost),
+		cmocka_unit_test(test_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -470,6 +470,11 @@ static void test_lost_records(void **state)
 	expect("cpu 3: 12,345 records were lost here: who took 31 % of its time is not known; the "
 	       "most seen was the thread backup [812] (12 %); give culprit a CPU of its own with "
 	       "-H");
+	v.cpu[0].counts.lost = 1;
+	v.cpu[0].counts.seen = 0;
+	expect("cpu 3: 1 record was lost here: who took 31 % of its time is not known; the most "
+	       "seen was the thread backup [812] (12 %); give culprit a CPU of its own with -H");
+	v.cpu[0].counts.lost = 12345;
 	add(SOURCE_LOST, 0, NOT_RECORDED, NULL, 100, 40000000);
 	expect("cpu 3: 12,345 records were lost here: who took 40 % of its time is not known; the "
 	       "most seen was the thread backup [812] (12 %); give culprit a CPU of its own with "
@@ -667,8 +672,11 @@ static void test_slow_series(void **state)
 		v.cpu[0].series[i].threshold_ns = 1000 + i;
 	}
 	expect("pingpong on cpu 3: none was slow: none took longer than its series' threshold");
-	v.cpu[0].series[1].longer = 3;
+	v.cpu[0].series[1].longer = 1;
 	slow(8000);
+	assert_int_equal(conclude(&v), 0);
+	assert_non_null(strstr(v.cpu[0].verdict, " (most often futex, 1 time)"));
+	v.cpu[0].series[1].longer = 3;
 	slow(8000);
 	slow(8000);
 	part(SOURCE_THREAD, 812, "backup", NULL, 12000);
