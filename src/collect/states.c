@@ -82,6 +82,19 @@ static bool on_several(const struct cpus *targets, const int16_t *node)
 	return false;
 }
 
+/* Makes the part that is read and written of those that come later, and never their rings. The
+ * kernel may charge for all that can be written, whether it ever is or not (overcommit_memory). 0
+ * or -errno. */
+static int open_later(const struct states *s, size_t page)
+{
+	size_t part = (offsetof(struct cpu_state, ring) + page - 1) / page * page;
+
+	for (uint32_t i = s->given; i < s->n; i++)
+		if (mprotect(states_at(s, i), part, PROT_READ | PROT_WRITE))
+			return -errno;
+	return 0;
+}
+
 int states_make(struct states *s, const struct cpus *targets, const struct cpus *later, bool rings)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -97,8 +110,7 @@ int states_make(struct states *s, const struct cpus *targets, const struct cpus 
 	s->stride = rings ? sizeof(struct cpu_state) : offsetof(struct cpu_state, ring);
 	if (apart) /* each map begins on a page */
 		s->stride = (s->stride + page - 1) / page * page;
-	map = mmap(NULL, s->n * s->stride, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	map = mmap(NULL, s->n * s->stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED)
 		return -errno;
 	s->memory = map;
@@ -107,7 +119,7 @@ int states_make(struct states *s, const struct cpus *targets, const struct cpus 
 	if (s->fd < 0)
 		return s->fd;
 	madvise(map, s->n * s->stride, MADV_DONTFORK);
-	return 0;
+	return open_later(s, page);
 }
 
 void states_end(struct states *s)
