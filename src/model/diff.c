@@ -108,22 +108,10 @@ static int by_rank(const void *a, const void *b)
 					: diff_function_order(x->function, y->function);
 }
 
-/* A source has less where its records are missing, and what is in no record has more. */
-static void doubt(const struct diff *d, struct diff_row *row, uint32_t k)
-{
-	struct diff_cell *c = &row->cell[k];
-	bool more = c->verdict == DIFF_NEW || c->verdict == DIFF_WORSE;
-
-	c->lacking =
-		c->verdict > DIFF_UNCLEAR && d->lossy[kind_is_interval(row->kind) == more ? 0 : k];
-	if (c->lacking)
-		c->verdict = DIFF_UNCLEAR;
-}
-
 static void rank_row(const struct diff *d, struct diff_row *row)
 {
 	for (uint32_t k = 1; k < d->n; k++) {
-		doubt(d, row, k);
+		cell_doubt(d, &row->cell[k], k, kind_is_interval(row->kind));
 		row->changed |= row->cell[k].verdict > DIFF_UNCLEAR;
 		row->unclear |= row->cell[k].verdict == DIFF_UNCLEAR;
 	}
@@ -214,6 +202,7 @@ int diff_together(const struct diff *d,
 {
 	struct tallies *t = tallies_new(d, source_bits(d));
 	struct sums sums[DIFF_FILES];
+	bool kinds[2] = {false}; /* sources in no record, and in records, are asked about */
 
 	memset(cell, 0, DIFF_FILES * sizeof(*cell));
 	if (!t)
@@ -224,14 +213,22 @@ int diff_together(const struct diff *d,
 			const struct view *v = d->side[k].view[r];
 
 			for (uint32_t i = 0; i < v->ncpus; i++)
-				for (uint32_t s = 0; s < v->cpu[i].sources.count; s++)
-					if (diff_counts(v, i) &&
-					    asked(ctx, v, v->cpu[i].sources.row[s]))
-						add_source(&t->one[r], v->cpu[i].sources.row[s]);
+				for (uint32_t n = 0; n < v->cpu[i].sources.count; n++) {
+					const struct source *s = v->cpu[i].sources.row[n];
+
+					if (!diff_counts(v, i) || !asked(ctx, v, s))
+						continue;
+					kinds[kind_is_interval(s->kind)] = true;
+					add_source(&t->one[r], s);
+				}
 		}
 		sums[k] = take_side(d, k, t, &cell[k]);
 	}
 	cells_compare(d, cell, sums, 0);
+	for (uint32_t k = 1; k < d->n; k++)
+		for (int interval = 0; interval < 2; interval++)
+			if (kinds[interval])
+				cell_doubt(d, &cell[k], k, interval);
 	tallies_free(t);
 	return 0;
 }
@@ -261,22 +258,25 @@ static bool cpus_alike(const struct view *a, const struct view *b)
 	return cpus_empty(&more) && cpus_empty(&less);
 }
 
-static bool is_lossy(const struct view *v)
+static void take_losses(const struct view *v, struct diff_lossy *lossy)
 {
 	uint64_t records = 0, lost = 0, hiccups = 0, unread = 0;
 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
+		if (!diff_counts(v, i))
+			continue;
 		records += v->cpu[i].counts.seen;
 		lost += v->cpu[i].counts.lost;
 		hiccups += v->cpu[i].hiccups.count;
 		unread += v->cpu[i].hiccups_lost;
 	}
-	return lost > (records + lost) / 100 || unread > (hiccups + unread) / 100;
+	lossy->records |= lost > (records + lost) / 100;
+	lossy->hiccups |= unread > (hiccups + unread) / 100;
 }
 
 static void take_view(struct diff *d, uint32_t k, const struct view *v)
 {
-	d->lossy[k] |= is_lossy(v);
+	take_losses(v, &d->lossy[k]);
 	d->traced &= v->run.traced;
 	d->same_cpus &= cpus_alike(d->view[0], v);
 	d->seconds[k] += diff_observed_ns(v) / 1e9;

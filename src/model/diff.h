@@ -37,7 +37,7 @@
  *   unclear        not in turn: more than chance within the windows, but two windows may differ by
  *                  that much; and in any case what records, or hiccups, that are missing may have
  *                  made: more where the first side lacks some, less where the other does, and of
- *                  what is in no record the reverse
+ *                  what is in no record the reverse where it is records
  *   same           all others: changes that could be chance, or are negligible
  *
  * Could be chance: the interval includes 1 (for gone and new that of the count) when it is made
@@ -113,7 +113,9 @@ struct diff {
 	size_t unlike_shown[DIFF_FILES]; /* bytes of the first DIFF_UNLIKE_SHOWN of them, which
 					    people are told */
 	double between; /* factor by which two windows may differ that were not recorded in turn */
-	bool lossy[DIFF_FILES]; /* a recording lost over 1 % of its records, or of its hiccups */
+	struct diff_lossy { /* a recording lost over 1 % of these */
+		bool records, hiccups;
+	} lossy[DIFF_FILES];
 	double seconds[DIFF_FILES]; /* observed, all that counts together */
 	/* Figures of the hiccups' time. */
 	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], lost_ns[DIFF_FILES],

@@ -377,3 +377,14 @@ bool diff_worse_by(const struct diff *d, uint32_t side, double percent)
 
 	return r->low > 1 && r->value > 1 + percent / 100;
 }
+
+void cell_doubt(const struct diff *d, struct diff_cell *c, uint32_t k, bool interval)
+{
+	bool more = c->verdict == DIFF_NEW || c->verdict == DIFF_WORSE;
+	uint32_t less = more ? 0 : k, records = interval == more ? 0 : k;
+
+	if (c->verdict <= DIFF_UNCLEAR || !(d->lossy[less].hiccups || d->lossy[records].records))
+		return;
+	c->lacking = true;
+	c->verdict = DIFF_UNCLEAR;
+}

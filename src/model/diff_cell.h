@@ -46,4 +46,9 @@ struct sums cell_weigh(const struct tally *t, const struct diff_side *side); /* 
 void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums,
 		   uint32_t sources);
 
+/* Makes the verdict of a cell unclear where what is missing may have made it. Any source has less
+ * where hiccups are missing, and one in records (interval) where these are; what is in no record
+ * then has more. */
+void cell_doubt(const struct diff *d, struct diff_cell *c, uint32_t k, bool interval);
+
 #endif

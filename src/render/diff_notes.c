@@ -235,8 +235,9 @@ void diff_unclear(const struct page *p)
 		}
 	}
 	if (lacking)
-		write_below(p, "unclear, where a side lost over 1 % of its records or hiccups: "
-			       "these may be the difference");
+		write_below(p,
+			    "unclear, where a recording lost over 1 % of its records or hiccups: "
+			    "these may be the difference");
 	if (!unclear)
 		return;
 	snprintf(text, sizeof(text),

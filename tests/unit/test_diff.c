@@ -20,7 +20,7 @@ static struct diff d;
 
 static void make(void)
 {
-	const struct view *views[] = {&a, &b};
+	static const struct view *const views[] = {&a, &b}; /* outlives the diff */
 
 	assert_int_equal(diff_of(&d, views, 2, 1), 0);
 }
@@ -334,18 +334,35 @@ static void test_more_and_less(void **state)
 	check_change("poke", -1e6, DIFF_BETTER);
 }
 
-/* Records that are missing make a source less, and what is in none more, whatever chance says. */
+static bool is_asked(void *name, const struct view *v, const struct source *s)
+{
+	(void)v;
+	return !strncmp(s->name, name, strlen(name));
+}
+
+static void check_asked(char *name, enum diff_verdict verdict)
+{
+	struct diff_cell cell[DIFF_FILES];
+
+	assert_int_equal(diff_together(&d, is_asked, name, cell), 0);
+	check_verdict(cell[1].verdict, verdict);
+	assert_true(cell[1].lacking == (verdict == DIFF_UNCLEAR));
+}
+
+/* Hiccups and records that are missing make a source less, and records what is in none more,
+ * whatever chance says. */
 static void test_lost_records(void **state)
 {
 	static const struct {
 		unsigned lossy; /* sides, as bits */
 		bool of_hiccups;
-		enum diff_verdict more, less, outside;
-	} all[] = {{0, false, DIFF_WORSE, DIFF_BETTER, DIFF_NEW},
-		   {1, false, DIFF_UNCLEAR, DIFF_BETTER, DIFF_NEW},
-		   {2, false, DIFF_WORSE, DIFF_UNCLEAR, DIFF_UNCLEAR},
-		   {2, true, DIFF_WORSE, DIFF_UNCLEAR, DIFF_UNCLEAR},
-		   {3, false, DIFF_UNCLEAR, DIFF_UNCLEAR, DIFF_UNCLEAR}};
+		enum diff_verdict more, less, outside, ended; /* ended: outside, in the first */
+	} all[] = {{0, false, DIFF_WORSE, DIFF_BETTER, DIFF_NEW, DIFF_GONE},
+		   {1, false, DIFF_UNCLEAR, DIFF_BETTER, DIFF_NEW, DIFF_UNCLEAR},
+		   {1, true, DIFF_UNCLEAR, DIFF_BETTER, DIFF_UNCLEAR, DIFF_GONE},
+		   {2, false, DIFF_WORSE, DIFF_UNCLEAR, DIFF_UNCLEAR, DIFF_GONE},
+		   {2, true, DIFF_WORSE, DIFF_UNCLEAR, DIFF_NEW, DIFF_UNCLEAR},
+		   {3, false, DIFF_UNCLEAR, DIFF_UNCLEAR, DIFF_UNCLEAR, DIFF_UNCLEAR}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(all); i++)
@@ -360,6 +377,7 @@ static void test_lost_records(void **state)
 			run_noise(&a, 0, 40, 1, SOURCE_THREAD, 4712, "less", NULL, 200000);
 			run_noise(&b, 0, 40, 1, SOURCE_THREAD, 4712, "less", NULL, 50000);
 			run_noise(&b, 0, 40, 1, SOURCE_OUTSIDE, 0, "smi", NULL, 300000);
+			run_noise(&a, 0, 40, 1, SOURCE_OUTSIDE, 1, "stop", NULL, 300000);
 			for (unsigned k = 0; k < 2; k++) {
 				struct cpu *cpu = k ? &b.cpu[0] : &a.cpu[0];
 				bool lossy = all[i].lossy >> k & 1;
@@ -377,16 +395,16 @@ static void test_lost_records(void **state)
 				      cap ? all[i].less : DIFF_BETTER);
 			check_verdict(find(SOURCE_OUTSIDE, "smi", "")->cell[1].verdict,
 				      cap ? all[i].outside : DIFF_NEW);
+			check_verdict(find(SOURCE_OUTSIDE, "stop", "")->cell[1].verdict,
+				      cap ? all[i].ended : DIFF_GONE);
 			assert_true(find(SOURCE_THREAD, "less", "")->cell[1].lacking ==
 				    (cap && all[i].less == DIFF_UNCLEAR));
+			check_asked("more", cap ? all[i].more : DIFF_WORSE);
+			check_asked("less", cap ? all[i].less : DIFF_BETTER);
+			check_asked("smi", cap ? all[i].outside : DIFF_NEW);
+			check_asked("stop", cap ? all[i].ended : DIFF_GONE);
 			end(NULL);
 		}
-}
-
-static bool is_asked(void *name, const struct view *v, const struct source *s)
-{
-	(void)v;
-	return !strncmp(s->name, name, strlen(name));
 }
 
 /* A source that was asked about before is judged by itself: of a small one half is no less there,
