@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
+#include "base/descriptors.h"
 #include "base/units.h"
 
 #define LEARN_LOOP_NS  20000000ULL /* spent spinning for the loop histogram */
@@ -92,9 +94,10 @@ int learn_edges(struct spin *s)
 {
 	struct timespec nap = {0, 200000};
 	struct sampler_shm *l = s->shm;
-	int fd[LEARN_TIMERS], clock = open_clock(s->cpu), n = clock < 0 ? LEARN_TIMERS : 2,
-			      err = set_timers(fd, n);
+	int fd[LEARN_TIMERS], clock = open_clock(s->cpu), n = clock < 0 ? LEARN_TIMERS : 2, err;
 
+	descriptors_allow(CPUS_MAX * LEARN_TIMERS); /* threads of one process share them */
+	err = set_timers(fd, n);
 	s->busy_cap = BUSY_MAX_NS / l->ns_per_tick;
 	s->learning = true;
 	if (!err) {

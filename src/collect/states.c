@@ -5,12 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "collect/machine.h"
-
-#define OTHER_FILES 128 /* more than a run opens besides */
 
 /* A map of the memory of n targets, mapped at `at`. placed: on this NUMA node, -1: on any, like all
  * maps in one map of maps; else on any. Returns its descriptor or -errno. */
@@ -32,17 +30,6 @@ static int make_map(void *at, size_t each, uint32_t n, bool placed, int node)
 	return -errno;
 }
 
-/* Each target's map stays open, and there may be more targets than files. */
-static void allow_files(uint32_t n)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > n + OTHER_FILES)
-		return;
-	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
-}
-
 /* A map of maps, one for each target on its own node. To make it takes one of them: so the first is
  * made first. Returns its descriptor or -errno. */
 static int make_apart(struct states *s, const struct cpus *targets, const int16_t *node)
@@ -52,7 +39,7 @@ static int make_apart(struct states *s, const struct cpus *targets, const int16_
 	s->one = calloc(s->n, sizeof(*s->one));
 	if (!s->one)
 		return -ENOMEM;
-	allow_files(s->n);
+	descriptors_allow(s->n); /* each target's map stays open */
 	for (int cpu = cpus_next(targets, 0), i = 0; cpu >= 0;
 	     cpu = cpus_next(targets, cpu + 1), i++) {
 		int one = make_map(states_at(s, i), s->stride, 1, true, node[cpu]);
@@ -162,7 +149,7 @@ int states_come(struct states *s, uint32_t index, unsigned cpu)
 
 	if (s->sums && s->rows == s->places * SUM_ROWS)
 		return -ENOSPC;
-	allow_files(s->n);
+	descriptors_allow(s->n);
 	machine_nodes(node);
 	one = make_map(states_at(s, index), s->stride, 1, true, node[cpu]);
 	if (one < 0)

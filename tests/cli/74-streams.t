@@ -161,6 +161,13 @@ for what, limit, shown, n in LIMITS:
                  ("report", REC, "-o", at("few")), ("record", *RUN, at("few"))):
         limited(f"{shown} {what}: {args[0]}{' -o' * ('-o' in args)}", *args,
                 limit=lambda: resource.setrlimit(limit, (n, n)))
+# Without rights a sampler makes interruptions with many timers: it raises a soft limit for them.
+if os.geteuid() or shutil.which("setpriv"):
+    drop = () if os.geteuid() else ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    r = culprit("run", *RUN, prefix=(*drop, "sh", "-c", 'ulimit -Sn 60; exec "$@"', "sh"))
+    is_((r.rc, r.err), (0, ""), "60 descriptors by a soft limit: a sampler raises it")
+else:
+    lib.skip("60 descriptors by a soft limit", "no setpriv")
 for umask in 0o777, 0:
     for args in (("run", *RUN, "-o", at("few")), ("run", *RUN, "--textfile", at("few")),
                  ("report", REC, "-o", at("few")), ("record", *RUN, at("few")),

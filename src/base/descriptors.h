@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The descriptors that a process may have. */
+#ifndef CULPRIT_DESCRIPTORS_H
+#define CULPRIT_DESCRIPTORS_H
+
+#include <stdint.h>
+
+/* Lets this process have n beside what it opens otherwise, as far as it may: where its soft limit
+ * is too low for that, it becomes the hard one. */
+void descriptors_allow(uint32_t n);
+
+#endif
