@@ -239,7 +239,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 
 	if (l->limits && (limits_begin(l->limits, l->view) || limits_open(l->limits)))
 		return EXIT_ERROR;
-	if (recorder && recorder_head(recorder, l->view))
+	if (recorder && (recorder_head(recorder, l->view) || live_record_settle(l, recorder)))
 		return EXIT_ERROR;
 	if (l->flight && flight_prepare(l->flight, l->view))
 		return EXIT_ERROR;
@@ -253,7 +253,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	readings_take(&l->view->run.readings, l->host_clock, false);
 	if (l->flight)
 		flight_begin(l->flight);
-	if (live_record_place(l))
+	if (live_record_place(l, recorder))
 		return EXIT_ERROR;
 	if (recorder)
 		recorder_begun(recorder, l->view);

@@ -56,10 +56,18 @@ struct recorder *live_record_open(struct live *l)
 	return r;
 }
 
-int live_record_place(struct live *l)
+int live_record_settle(struct live *l, struct recorder *r)
 {
-	int err = l->file.file ? newfile_place(&l->file) : 0;
+	return l->file.file ? recorder_settle(r) : 0;
+}
 
+int live_record_place(struct live *l, struct recorder *r)
+{
+	int err;
+
+	if (live_record_settle(l, r)) /* once more: a begin may have been hours away */
+		return -1;
+	err = l->file.file ? newfile_place(&l->file) : 0;
 	return err ? complain("cannot record to %s: %s", l->record_to, newfile_error(err)) : 0;
 }
 

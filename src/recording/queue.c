@@ -27,6 +27,7 @@
 
 struct queue {
 	_Atomic uint64_t head, tail; /* bytes put and taken, ever */
+	_Atomic uint64_t written;    /* bytes of those taken whose chunks are in the file */
 	atomic_int error, leave;
 	atomic_int forbidden; /* 1 + number of the system call that ended the writing process */
 	_Atomic uint64_t raw_bytes, stored_bytes, cpu_ns;
@@ -85,6 +86,11 @@ bool queue_push(struct queue *q, uint32_t type, const void *payload, size_t len)
 void queue_leave(struct queue *q)
 {
 	atomic_store(&q->leave, 1);
+}
+
+bool queue_written(const struct queue *q)
+{
+	return atomic_load(&q->written) == atomic_load(&q->head);
 }
 
 int queue_error(const struct queue *q)
@@ -199,6 +205,8 @@ static int take(struct writer *w)
 	error = write_chunk(w, m.type, m.len);
 	if (error)
 		atomic_store(&q->error, error);
+	else
+		atomic_store(&q->written, tail + sizeof(m) + m.len);
 	return error || m.type == CHUNK_END ? -1 : 1;
 }
 

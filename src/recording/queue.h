@@ -22,9 +22,10 @@ void queue_free(struct queue *q);
 pid_t queue_writer(struct queue *q, int fd, uint64_t most, const struct cpus *cpus);
 
 bool queue_push(struct queue *q, uint32_t type, const void *payload,
-		size_t len);            /* false: the queue is full */
-void queue_leave(struct queue *q);      /* ends the queue: no more comes */
-int queue_error(const struct queue *q); /* errno of a failure, or 0 */
+		size_t len);               /* false: the queue is full */
+void queue_leave(struct queue *q);         /* ends the queue: no more comes */
+bool queue_written(const struct queue *q); /* all that was put is in the file */
+int queue_error(const struct queue *q);    /* errno of a failure, or 0 */
 /* Number of the system call that the writing process may not make, and that ended it; -1: none. */
 int queue_forbidden(const struct queue *q);
 void queue_stats(const struct queue *q, uint64_t *raw_bytes, uint64_t *stored_bytes,

@@ -18,6 +18,7 @@
 #define EVENTS_BYTES (192 << 10)  /* cuts a chunk of events at this size */
 #define EVENTS_NS    NSEC_PER_SEC /* cuts a chunk of events at this age */
 #define INDEX_BYTES  (768 << 10)  /* bytes of chunks that have one index */
+#define WHY_LEN      96
 
 /* ---- chunks ---- */
 
@@ -178,20 +179,28 @@ void recorder_begun(struct recorder *r, const struct view *v)
 	r->cut_ns = now_ns();
 }
 
-int write_stops(struct recorder *r, int error)
+/* Words for why nothing more is written. */
+static const char *why_failed(const struct recorder *r, int error, char why[WHY_LEN])
 {
-	uint64_t bytes = recorder_stats(r).stored_bytes;
 	int call = queue_forbidden(r->queue);
-	char why[96];
 
-	snprintf(why, sizeof(why), "%s",
+	snprintf(why, WHY_LEN, "%s",
 		 error == ECHILD      ? "the process that writes it was killed"
 		 : error == ETIMEDOUT ? "the rest was not taken in time"
 				      : strerror(error));
 	if (call >= 0)
-		snprintf(why, sizeof(why),
+		snprintf(why, WHY_LEN,
 			 "the process that writes it made a system call that it does not need: %d",
 			 call);
+	return why;
+}
+
+int write_stops(struct recorder *r, int error)
+{
+	uint64_t bytes = recorder_stats(r).stored_bytes;
+	char why[WHY_LEN];
+
+	why_failed(r, error, why);
 	r->failed = true;
 	if (r->piped) /* hides how much of it came out */
 		return complain("recording to %s stops here: %s", r->path, why);
@@ -202,14 +211,47 @@ int write_stops(struct recorder *r, int error)
 			why, (unsigned long long)bytes);
 }
 
-bool recorder_poll(struct recorder *r)
+/* The writing process's failure, or 0. */
+static int failure(struct recorder *r)
 {
-	int error = r->failed ? 0 : queue_error(r->queue);
+	int error = queue_error(r->queue);
 
-	if (!r->failed && !error && r->pid > 0 && waitpid(r->pid, NULL, WNOHANG) == r->pid) {
+	if (!error && r->pid > 0 && waitpid(r->pid, NULL, WNOHANG) == r->pid) {
 		r->pid = 0;
 		error = ECHILD;
 	}
+	return error;
+}
+
+int recorder_settle(struct recorder *r)
+{
+	uint64_t deadline = write_deadline(r);
+	struct timespec nap = {0, 2 * NSEC_PER_MSEC};
+	char why[WHY_LEN];
+	int error = 0;
+
+	while (!r->failed && !(error = failure(r)) && !queue_written(r->queue)) {
+		if (now_ns() >= deadline) {
+			error = ETIMEDOUT;
+			break;
+		}
+		nanosleep(&nap, NULL);
+	}
+	if (!error)
+		return r->failed ? -1 : 0;
+	r->failed = true;
+	return complain("cannot record to %s: %s; what is there stays%s", r->path,
+			why_failed(r, error, why),
+			error == ENOSPC || error == EDQUOT || error == EFBIG
+				? ", and a new recording needs room beside it: make room, or "
+				  "remove it first"
+				: "");
+}
+
+bool recorder_poll(struct recorder *r)
+{
+	int error = r->failed ? 0 : failure(r);
+
 	if (error)
 		write_stops(r, error);
 	if (!r->failed && r->encoder && now_ns() - r->cut_ns >= EVENTS_NS)

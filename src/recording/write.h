@@ -44,6 +44,10 @@ void recorder_redact(struct recorder *r, struct redact *redact);
 const struct tap *
 recorder_tap(const struct recorder *r); /* for the session; hears from recorder_head on */
 int recorder_head(struct recorder *r, const struct view *v);
+
+/* Waits until all that was handed over is in the file, before that takes the place of an old one.
+ * 0, or -1 where it cannot be: the reason has been said, and nothing more is recorded. */
+int recorder_settle(struct recorder *r);
 void recorder_begun(struct recorder *r, const struct view *v);
 
 /* False after a failure to write: the reason has been said once, and nothing more is recorded. */

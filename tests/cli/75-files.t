@@ -341,7 +341,18 @@ is_(sorted(os.listdir(private)), ["kept", "out", "planted"], "nothing else is le
 
 # ---- a disk that is full ----
 rec = os.path.join(private, "cut.rec")
+with open(kept, "rb") as f:
+    old = f.read()
+for limit in (10, 1024):
+    for name, *way in ("record", "record", *RUN[1:]), ("run --record", *RUN, "--record"):
+        r = culprit(*way, kept, "--force", prefix=("prlimit", f"--fsize={limit}"))
+        with open(kept, "rb") as f:
+            ok(r.rc == 1 and not r.out and f.read() == old and r.err.count("\n") == 1
+               and f"cannot record to {kept}: File too large; what is there stays" in r.err,
+               f"{limit} bytes of room: {name} leaves the old recording as it was", r)
 for limit in (10, 1024, 4096):
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(rec)
     r = culprit("record", *RUN[1:], "--force", rec, prefix=("prlimit", f"--fsize={limit}"))
     said = re.search(r"stops here: File too large; (?:its first (\d+) bytes|nothing of it) can be "
                      "read$", r.err, re.M)
