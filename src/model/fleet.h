@@ -32,7 +32,7 @@ struct fleet_window {
 	uint32_t host; /* index */
 	uint64_t observed_ns, lost_ns;
 	const char *kernel; /* release */
-	const char *blind;  /* tracepoints that the kernel lacks: "a, b" */
+	const char *blind;  /* tracepoints that were not observed: "a, b" */
 	struct fleet_losses losses;
 };
 

@@ -112,6 +112,13 @@ const char *report_share(uint64_t part, uint64_t whole, char *buf, size_t len);
 /* "as above", what to do, that it differs among CPUs that are alike, or "". Any bytes. */
 const char *report_advice(const struct report_row *r);
 
+/* Words for why tracepoints are not observed. */
+#define REPORT_NOT_OBSERVED "not in this kernel, or not safe to watch in it"
+
+/* Behind the name of what these would show: ", ..." where page faults of watched threads are among
+ * them, else "". */
+const char *report_unseen_faults(const struct view *v);
+
 /* The notes of a source, a marked line each: how often it ran, whether it was stopped, where it may
  * go, whose memory it was, who asked, what is lost. stacks: three askers instead of one, with their
  * stacks. The caller frees it; NULL: out of memory. */

@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "base/units.h"
+#include "model/noise.h"
 #include "model/redact.h"
 #include "model/report.h"
 #include "model/through.h"
@@ -213,4 +214,12 @@ char *report_frequencies(const struct view *v, char buf[REPORT_FREQUENCY])
 	if (shown < cpus)
 		snprintf(buf + n, REPORT_FREQUENCY - n, ", ...");
 	return buf;
+}
+
+const char *report_unseen_faults(const struct view *v)
+{
+	return v->run.watch && (noise_is_blind(v, "handle_mm_fault") ||
+				noise_is_blind(v, "page_fault_user"))
+		       ? ", page faults as the thread's own time"
+		       : "";
 }

@@ -220,7 +220,7 @@ struct run {
 	 * other way round; any bytes; "": none. */
 	char isolation_changed[160];
 	struct cpus cpus, housekeeping;
-	const char **not_observed; /* tracepoints that this kernel lacks; allocated */
+	const char **not_observed; /* tracepoints and functions without a probe; allocated */
 	uint32_t nnot_observed;
 	uint64_t recursion_misses; /* misses of the probes, which are the same for all CPUs */
 	bool names_lack;           /* some had no room: REPORT_NAMES_LACK */
@@ -282,7 +282,7 @@ void worst_free(struct worst *w); /* frees its contents */
 /* The view's copy of a text; NULL for NULL, and when there is no memory for it. */
 const char *view_text(struct view *v, const char *text);
 const char *view_users_text(struct view *v, const char *text);  /* an owner's, a command, calls */
-void view_not_observed(struct view *v, const char *tracepoint); /* adds one that the kernel lacks */
+void view_not_observed(struct view *v, const char *tracepoint); /* adds one without a probe */
 
 void cpu_clear(struct cpu *c); /* frees its series, closure rows and changes of frequency */
 

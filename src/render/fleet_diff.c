@@ -144,7 +144,7 @@ static void write_head(const struct page *p, const struct fleet_diff *d, uint32_
 		fputs("no host is in both groups: different hosts are compared\n", p->out);
 	write_left_out(p, d, unread);
 	write_common(p, d, "kernel:", &d->kernel, "");
-	write_common(p, d, "tracepoints that kernels lack:", &d->blind,
+	write_common(p, d, "not observed:", &d->blind,
 		     "; what only the others can name seems new or gone");
 	write_losses(p, d);
 }

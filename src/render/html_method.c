@@ -321,11 +321,11 @@ void html_method(const struct html *h)
 			write_cpu(h, i);
 	fputs("</div>\n", out);
 	if (r->nnot_observed) {
-		fputs("<h2>Not observed</h2>\n<p class=\"say\">This kernel does not have these "
-		      "tracepoints. What they would show counts as ",
+		fputs("<h2>Not observed</h2>\n<p class=\"say\">These tracepoints "
+		      "are " REPORT_NOT_OBSERVED ". What they would show counts as ",
 		      out);
 		html_name(out, view_rest(h->view));
-		fputs(".</p>\n<ul class=\"missing\">", out);
+		fprintf(out, "%s.</p>\n<ul class=\"missing\">", report_unseen_faults(h->view));
 		for (uint32_t i = 0; i < r->nnot_observed; i++) {
 			fputs("<li><code>", out);
 			html_name(out, r->not_observed[i]);

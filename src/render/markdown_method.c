@@ -178,8 +178,9 @@ static void write_not_observed(const struct view *v, FILE *out)
 					    : "",
 			code(r->not_observed[i], text));
 	if (r->nnot_observed)
-		fprintf(out, ": not in this kernel; what they would show counts as %s.\n",
-			r->rest[0] ? code(r->rest, text) : "outside the kernel");
+		fprintf(out, ": " REPORT_NOT_OBSERVED "; what they would show counts as %s%s.\n",
+			r->rest[0] ? code(r->rest, text) : "outside the kernel",
+			report_unseen_faults(v));
 }
 
 int render_markdown_method(const struct view *v, bool all, FILE *out)

@@ -181,8 +181,8 @@ static void write_tail(const struct page *p)
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
 		flow_add(&f, "%s", text_safe(r->not_observed[i], text));
 	flow_end(&f);
-	text_line(p, "  (not in this kernel: what they would show counts as %s)",
-		  text_safe(view_rest(p->view), text));
+	text_line(p, "  (" REPORT_NOT_OBSERVED ": what they would show counts as %s%s)",
+		  text_safe(view_rest(p->view), text), report_unseen_faults(p->view));
 }
 
 static void write_worst_hiccups(const struct page *p, uint32_t most)

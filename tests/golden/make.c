@@ -733,6 +733,7 @@ static void watch_scene(struct scene *s, const char *hostname, const char *path)
 	s->view.run.watch = s->view.run.windows = s->view.run.whose = true;
 	s->view.run.threshold_auto = false;
 	view_not_observed(&s->view, "irq_work_single");
+	view_not_observed(&s->view, "handle_mm_fault");
 	scene_begin(s, path);
 	watch = watch_new(&s->view, s->session, cpus, 2);
 	if (!watch)
