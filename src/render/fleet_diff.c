@@ -121,7 +121,7 @@ static void write_losses(const struct page *p, const struct fleet_diff *d)
 	write_lack(
 		p, "records lost:", (uint64_t[]){a->records_lost, b->records_lost},
 		(uint64_t[]){a->records_seen + a->records_lost, b->records_seen + b->records_lost},
-		"; what they would name seems less, or gone");
+		"; of what they would name the group that lost them shows less, or none");
 	write_lack(p, "hiccups lost:", (uint64_t[]){a->hiccups_lost, b->hiccups_lost}, NULL,
 		   "; what they were lost to is not known");
 	write_lack(p, "incomplete recordings:", (uint64_t[]){a->incomplete, b->incomplete},

@@ -88,7 +88,7 @@ is_([[g[key] for key in ("records", "records_lost", "hiccups_lost", "recordings_
      9 * sum(c["records"]["hiccups_lost"] for c in one), 9], "what a group lost is added up")
 r = culprit("diff", "--group", *lossy, "--group", *before)
 ok("\nrecords lost: A: 108 of " in r.out and "; B: 0 of " in r.out
-   and "; what they would name seems less, or gone\n" in r.out
+   and "; of what they would name the group that lost them shows less, or none\n" in r.out
    and "\nhiccups lost: A: 108; B: 0; " in r.out
    and "\nincomplete recordings: A: 9 of 9; B: 0 of 12\n" in r.out, "and is said", r.out)
 r = culprit("diff", "--group", *before, "--group", *others)
