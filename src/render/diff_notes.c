@@ -35,6 +35,24 @@ static void write_note(const struct page *p, const char *text)
 	diff_sentence(p, text);
 }
 
+/* The same of a file, whose name stays as it is, with its blanks. text: begins with a blank, or
+ * with what follows the name at once. */
+static void write_note_of(const struct page *p, const char *file, const char *text)
+{
+	int joined = (int)strcspn(text, " ");
+	struct flow f;
+
+	fputc('\n', p->out);
+	if (p->markdown) {
+		fprintf(p->out, "%s%s\n", file, text);
+		return;
+	}
+	flow_start(&f, p->out, p->width, "  ", " ", "  ");
+	flow_add(&f, "%s%.*s", file, joined, text);
+	flow_words(&f, text + joined);
+	flow_end(&f);
+}
+
 /* A file's name: escaped, and in Markdown a code span. */
 static const char *name_text(const struct page *p, const char *name, char buf[TEXT_LEN])
 {
@@ -59,7 +77,7 @@ static const char *plain_text(const struct page *p, const char *text, size_t len
 /* Reports losses, which make a recording's numbers too small. */
 static void write_loss(const struct page *p, const char *file, const struct view *v)
 {
-	char a[32], b[32], text[3 * TEXT_LEN], incomplete[TEXT_LEN];
+	char a[32], b[32], text[2 * TEXT_LEN], incomplete[TEXT_LEN];
 	uint64_t hiccups = 0, records = 0;
 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
@@ -67,17 +85,17 @@ static void write_loss(const struct page *p, const char *file, const struct view
 		records += v->cpu[i].counts.lost;
 	}
 	if (v->run.incomplete[0]) {
-		snprintf(text, sizeof(text), "%s is incomplete: %s", file,
+		snprintf(text, sizeof(text), " is incomplete: %s",
 			 plain_text(p, v->run.incomplete, sizeof(v->run.incomplete), incomplete));
-		write_note(p, text);
+		write_note_of(p, file, text);
 	}
 	if (!hiccups && !records)
 		return;
 	snprintf(text, sizeof(text),
-		 "%s: %s hiccup%s and %s record%s were lost: its sources had more than is shown",
-		 file, format_count(hiccups, a, sizeof(a)), plural(hiccups),
+		 ": %s hiccup%s and %s record%s were lost: its sources had more than is shown",
+		 format_count(hiccups, a, sizeof(a)), plural(hiccups),
 		 format_count(records, b, sizeof(b)), plural(records));
-	write_note(p, text);
+	write_note_of(p, file, text);
 }
 
 /* Reports the watched threads that are in no figure. */
@@ -89,11 +107,11 @@ static void write_left_out(const struct page *p, const char *file, const struct 
 	if (!left_out)
 		return;
 	snprintf(text, sizeof(text),
-		 "%s: %u of %u watched threads %s left out, with all that took their time: how "
+		 ": %u of %u watched threads %s left out, with all that took their time: how "
 		 "much of it they lost is not known, because they reported their losses "
 		 "themselves, left a CPU unseen or were not seen to run",
-		 file, left_out, v->ncpus, left_out == 1 ? "is" : "are");
-	write_note(p, text);
+		 left_out, v->ncpus, left_out == 1 ? "is" : "are");
+	write_note_of(p, file, text);
 }
 
 void diff_losses(const struct page *p)
