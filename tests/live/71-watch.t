@@ -322,9 +322,10 @@ with program("faults", nice=-15) as p:
         skip("--faults", "this kernel does not tell of them")
     else:
         ok(total(found, "count") >= 10, "--faults: each fault that it takes itself", found)
-        # The program computes for nearly all of its time. The machine may stand still in one.
+        # The program computes for nearly all of its time; its faults in an emulator had 3 % of a
+        # window, and a third where they began at the signals. The machine may stand still in one.
         took = total(found) - max((s["max_ns"] for s in found), default=0)
-        ok(took < 0.1 * ran, "and not from one that was answered with a signal to a later one",
+        ok(took < 0.25 * ran, "and not from one that was answered with a signal to a later one",
            took, ran, found)
 
 # ---- its own windows ----
