@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 
 #include "base/escape.h"
 #include "base/table.h"
@@ -102,22 +103,36 @@ static int write_sources(const struct fleet *f, unsigned width, bool markdown, F
 	return 0;
 }
 
-/* Says what makes the figures below too small. */
-static void write_losses(const struct fleet_losses *l, bool markdown, FILE *out)
+void host_line(struct flow *f, FILE *out, unsigned width, bool markdown)
 {
-	const char *line = markdown ? "\n" : "";
-	char a[32], b[32];
+	fputs(markdown ? "\n" : "", out);
+	flow_start(f, out, markdown ? UINT_MAX : width, "", " ", "  ");
+}
 
-	if (l->records_lost || l->hiccups_lost)
-		fprintf(out,
-			"%slost: %s hiccup%s and %s record%s: there was more than is shown, and "
-			"perhaps longer\n",
-			line, format_count(l->hiccups_lost, a, sizeof(a)), plural(l->hiccups_lost),
-			format_count(l->records_lost, b, sizeof(b)), plural(l->records_lost));
-	if (l->incomplete)
-		fprintf(out,
-			"%sincomplete: %s recording%s; culprit report says of each what it lacks\n",
-			line, format_count(l->incomplete, a, sizeof(a)), plural(l->incomplete));
+/* Says what makes the figures below too small. */
+static void write_losses(const struct fleet_losses *l, unsigned width, bool markdown, FILE *out)
+{
+	char a[32], b[32], text[256];
+	struct flow f;
+
+	if (l->records_lost || l->hiccups_lost) {
+		snprintf(text, sizeof(text),
+			 "lost: %s hiccup%s and %s record%s: there was more than is shown%s",
+			 format_count(l->hiccups_lost, a, sizeof(a)), plural(l->hiccups_lost),
+			 format_count(l->records_lost, b, sizeof(b)), plural(l->records_lost),
+			 l->hiccups_lost ? ", and perhaps longer" : "");
+		host_line(&f, out, width, markdown);
+		flow_words(&f, text);
+		flow_end(&f);
+	}
+	if (l->incomplete) {
+		snprintf(text, sizeof(text),
+			 "incomplete: %s recording%s; culprit report says of each what it lacks",
+			 format_count(l->incomplete, a, sizeof(a)), plural(l->incomplete));
+		host_line(&f, out, width, markdown);
+		flow_words(&f, text);
+		flow_end(&f);
+	}
 }
 
 int render_fleet(const struct fleet *f, uint32_t unread, const struct render_options *options,
@@ -136,7 +151,7 @@ int render_fleet(const struct fleet *f, uint32_t unread, const struct render_opt
 	if (unread)
 		fprintf(out, "%s%s could not be read\n", markdown ? "\n" : "",
 			format_count(unread, a, sizeof(a)));
-	write_losses(&f->losses, markdown, out);
+	write_losses(&f->losses, width, markdown, out);
 	putc('\n', out);
 	err = write_hosts(f, width, markdown, out);
 	putc('\n', out);

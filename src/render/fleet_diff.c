@@ -78,40 +78,56 @@ static void write_left_out(const struct page *p, const struct fleet_diff *d, uin
 static void write_common(const struct page *p, const struct fleet_diff *d, const char *what,
 			 const struct fleet_common *c, const char *then)
 {
+	struct flow f;
+
 	if (!c->differs)
 		return;
-	fprintf(p->out, "%s%s", p->markdown ? "\n" : "", what);
+	host_line(&f, p->out, p->width, p->markdown);
+	flow_words(&f, what);
 	for (int g = 0; g < 2; g++) {
 		char text[TEXT_LEN], span[TEXT_LEN + 32], a[32];
+		bool others = c->recordings[g] < d->recordings[g];
+		const char *end = g ? then : ";";
 
 		escape_text(c->most[g], SIZE_MAX, text, sizeof(text));
-		fprintf(p->out, "%s %s: %s", g ? ";" : "", diff_letter((uint32_t)g),
-			!c->most[g][0] ? "none"
-			: p->markdown  ? markdown_code(text, span, sizeof(span))
-				       : text);
-		if (c->recordings[g] < d->recordings[g])
-			fprintf(p->out, " (%s recording%s, others differ)",
-				format_count(c->recordings[g], a, sizeof(a)),
-				plural(c->recordings[g]));
+		flow_add(&f, "%s:", diff_letter((uint32_t)g));
+		flow_add(&f, "%s%.*s",
+			 !c->most[g][0] ? "none"
+			 : p->markdown  ? markdown_code(text, span, sizeof(span))
+					: text,
+			 others ? 0 : (int)strcspn(end, " "), end);
+		if (others) {
+			snprintf(text, sizeof(text), "(%s recording%s, others differ)%.*s",
+				 format_count(c->recordings[g], a, sizeof(a)),
+				 plural(c->recordings[g]), (int)strcspn(end, " "), end);
+			flow_words(&f, text);
+		}
 	}
-	fprintf(p->out, "%s\n", then);
+	flow_words(&f, then + strcspn(then, " "));
+	flow_end(&f);
 }
 
 /* Writes how many each group lost, of its `whole` unless that is NULL; nothing where none did. */
 static void write_lack(const struct page *p, const char *what, const uint64_t lost[2],
 		       const uint64_t *whole, const char *then)
 {
+	struct flow f;
+
 	if (!lost[0] && !lost[1])
 		return;
-	fprintf(p->out, "%s%s", p->markdown ? "\n" : "", what);
+	host_line(&f, p->out, p->width, p->markdown);
+	flow_words(&f, what);
 	for (int g = 0; g < 2; g++) {
-		char a[32], b[32];
+		char a[32], b[32], text[128];
 
-		fprintf(p->out, "%s %s: %s%s%s", g ? ";" : "", diff_letter((uint32_t)g),
-			format_count(lost[g], a, sizeof(a)), whole ? " of " : "",
-			whole ? format_count(whole[g], b, sizeof(b)) : "");
+		snprintf(text, sizeof(text), "%s: %s%s%s%.*s", diff_letter((uint32_t)g),
+			 format_count(lost[g], a, sizeof(a)), whole ? " of " : "",
+			 whole ? format_count(whole[g], b, sizeof(b)) : "",
+			 g ? (int)strcspn(then, " ") : 1, g ? then : ";");
+		flow_words(&f, text);
 	}
-	fprintf(p->out, "%s\n", then);
+	flow_words(&f, then + strcspn(then, " "));
+	flow_end(&f);
 }
 
 static void write_losses(const struct page *p, const struct fleet_diff *d)

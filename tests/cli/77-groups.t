@@ -86,11 +86,15 @@ is_([[g[key] for key in ("records", "records_lost", "hiccups_lost", "recordings_
      for g in d["groups"]][0],
     [9 * sum(c["records"]["seen"] for c in one), 9 * sum(c["records"]["lost"] for c in one),
      9 * sum(c["records"]["hiccups_lost"] for c in one), 9], "what a group lost is added up")
-r = culprit("diff", "--group", *lossy, "--group", *before)
-ok("\nrecords lost: A: 108 of " in r.out and "; B: 0 of " in r.out
-   and "; of what they would name the group that lost them shows less, or none\n" in r.out
-   and "\nhiccups lost: A: 108; B: 0; " in r.out
-   and "\nincomplete recordings: A: 9 of 9; B: 0 of 12\n" in r.out, "and is said", r.out)
+r = culprit("diff", "--group", *lossy, "--group", *before, prefix=("env", "COLUMNS=80"))
+said = r.out.replace("\n  ", " ")
+ok("\nrecords lost: A: 108 of " in said and "; B: 0 of " in said
+   and "; of what they would name the group that lost them shows less, or none\n" in said
+   and "\nhiccups lost: A: 108; B: 0; " in said
+   and "\nincomplete recordings: A: 9 of 9; B: 0 of 12\n" in said, "and is said", r.out)
+is_([s for s in r.out.splitlines() if len(s) > 80], [], "on lines of 80 columns")
+r = culprit("diff", "-f", "markdown", "--group", *lossy, "--group", *before)
+ok(re.search("^records lost: .*, or none$", r.out, re.M), "in Markdown on one line", r.out)
 r = culprit("diff", "--group", *before, "--group", *others)
 ok("records lost" not in r.out and "incomplete" not in r.out, "where there is any", r.out)
 

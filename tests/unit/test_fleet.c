@@ -7,9 +7,11 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/fleet.h"
+#include "render/fleet.h"
 #include "../world/made.h"
 
 static uint64_t total(const struct fleet *f)
@@ -96,6 +98,40 @@ static void test_shares(void **state)
 	report_free(&watched);
 }
 
+/* Hiccups whose records alone are lost have their length, and what is said fits the page. */
+static void test_losses(void **state)
+{
+	static const struct render_options options = {.width = 80};
+	static struct report web;
+
+	(void)state;
+	report_plain(&web, "web-07");
+	web.view.cpu[0].counts.lost = 12;
+	for (uint64_t hiccups = 0; hiccups <= 12; hiccups += 12) {
+		struct fleet f;
+		char *text;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		web.view.cpu[0].hiccups_lost = hiccups;
+		assert_int_equal(fleet_init(&f), 0);
+		assert_int_equal(fleet_add(&f, &web.view), 0);
+		fleet_rank(&f);
+		assert_int_equal(render_fleet(&f, 0, &options, false, out), 0);
+		fclose(out);
+		if (!strstr(text,
+			    hiccups ? "\nlost: 12 hiccups and 12 records: there was more than "
+				      "is shown, and perhaps\n  longer\n"
+				    : "\nlost: 0 hiccups and 12 records: there was more than "
+				      "is shown\n"))
+			fail_msg("%s", text);
+		free(text);
+		fleet_free(&f);
+	}
+	report_free(&web);
+}
+
 /* More hosts and names than there is room for: every ns stays. */
 static void test_bounded(void **state)
 {
@@ -127,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adds),
 		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_bounded),
 	};
 
