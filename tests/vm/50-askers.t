@@ -12,15 +12,25 @@ import re
 import sys
 
 from guests import LONG, need, run
-from lib import diag, done, ok, take_turn
+from lib import diag, done, ok, skip, take_turn
 
 take_turn(shared=True)
 
-# Behind them, machines where stacks may be no longer than SHORT, where there may be none, and where
+# Behind them, a program whose faults are answered with a signal, as not every kernel tells of
+# faults; and machines where stacks may be no longer than SHORT, where there may be none, and where
 # programs are not compiled.
 SHORT = 8
+FAULTS_NS = 200_000_000
 JOB = f"""
 LONG=1 tests/live/22-askers.t >/tmp/out/tap 2>&1
+build/watched faults >/dev/null & faults=$!
+kill -STOP $faults # an emulated machine takes long to load programs beside another one
+culprit watch -p $faults --faults -d {FAULTS_NS}ns -f json -q -o /tmp/out/faults \\
+	--ready-file /tmp/ready & watch=$!
+until [ -e /tmp/ready ] || ! kill -0 $watch; do usleep 10000; done
+kill -CONT $faults
+wait $watch
+kill $faults
 echo {SHORT} >/proc/sys/kernel/perf_event_max_stack
 build/poke futex -c 1 -n 10000 >/dev/null &
 culprit run -c 1 -d 400ms -f json -q --no-audit >/tmp/out/short
@@ -52,6 +62,16 @@ for kernel in need(*sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if LONG 
     ok(stacks and (any(stacks) if name == "5.10" else not any(stacks)),
        f"{name}: on the target {'stacks tell' if name == '5.10' else 'the context tells'} who "
        "asked", stacks)
+    report = json.loads(files.get("faults") or "null")
+    faults = [s for c in report["cpus"] for s in c["sources"] if s["kind"] == "fault"] \
+        if report else []
+    if report and "handle_mm_fault" in report["run"]["not_observed"]:
+        skip(f"{name}: page faults", "this kernel does not tell of them")
+    else:
+        # Each 2 ms two that end; the time from a signal to the next one would be most of it.
+        ok(sum(s["count"] for s in faults) >= FAULTS_NS // 10**7
+           and sum(s["total_ns"] for s in faults) < FAULTS_NS // 10,
+           f"{name}: no page fault is told from a signal to the next fault", faults, err)
     short = json.loads(files.get("short") or "null")
     deep = [len(o["stack"]) for c in short["cpus"] for s in c["sources"]
             for o in s["origins"]] if short else []
