@@ -178,7 +178,9 @@ void html_share(FILE *out, uint64_t part, uint64_t whole)
 
 void html_lost(FILE *out, const struct view *v, uint32_t index)
 {
-	if (view_lost(v, index) < 0)
+	if (!v->run.watch && !v->cpu[index].observed_ns)
+		fputs("?", out);
+	else if (view_lost(v, index) < 0)
 		html_ns(out, v->cpu[index].hiccups.sum);
 	else
 		html_share(out, v->cpu[index].hiccups.sum, v->cpu[index].observed_ns);

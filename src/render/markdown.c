@@ -197,6 +197,10 @@ int markdown_cpu(const struct view *v, uint32_t i, FILE *out)
 			cpus_has(&v->host.nohz_full, s->number) ? ", nohz_full" : "");
 	if (markdown_series(s, out))
 		return -ENOMEM;
+	if (!v->run.watch && !s->observed_ns) {
+		fputs("It was not observed.\n", out);
+		return 0;
+	}
 	if (v->run.windows && !v->run.watch)
 		fprintf(out, "%s window%s longer than %s took ",
 			format_count(h->count, a, sizeof(a)), h->count == 1 ? "" : "s",
