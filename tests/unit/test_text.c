@@ -324,6 +324,30 @@ static void test_one(void **state)
 	report_free(&report);
 }
 
+/* Reports that nobody read are of any length. */
+static void test_lost_reports(void **state)
+{
+	static const unsigned cpus[] = {1};
+	struct view v;
+	struct page p = {.width = 100, .view = &v};
+	char *text = NULL;
+	size_t len = 0;
+
+	(void)state;
+	run_init(&v, cpus, 1, 10);
+	v.run.watch = true;
+	v.cpu[0].hiccups_lost = 12;
+	p.out = open_memstream(&text, &len);
+	assert_non_null(p.out);
+	text_not_recorded(&p, &v.cpu[0]);
+	fclose(p.out);
+	assert_string_equal(text,
+			    "  12 more reports were not read, of lengths that nobody knows: the "
+			    "reader came too late\n");
+	free(text);
+	view_free(&v);
+}
+
 /* A finding is here because it cost time, however little a second. */
 static void test_little_cost(void **state)
 {
@@ -357,7 +381,7 @@ int main(void)
 		cmocka_unit_test(test_pieces),       cmocka_unit_test(test_any_width),
 		cmocka_unit_test(test_few_values),   cmocka_unit_test(test_heading_of_charts),
 		cmocka_unit_test(test_not_in_book),  cmocka_unit_test(test_little_cost),
-		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_one),          cmocka_unit_test(test_lost_reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
