@@ -261,7 +261,9 @@ try:
 
     # Time to end, longer than Python waits for who has got Ctrl-C, too. What it waits for is there
     # before it says so: a shell that gets the signal as it begins a command waits for that command.
-    slow = fake("test_slow", "trap 'sleep 1; exit 1' TERM\nsleep 1000 & s=$!\n"
+    # And before its trap: the child of a shell that has one loses a signal that comes before it is
+    # another program.
+    slow = fake("test_slow", "sleep 1000 & s=$!\ntrap 'sleep 1; exit 1' TERM\n"
                 f"{count} [ $n = 2 ] || kill $s; wait $s; echo '[       OK ] a'")
     os.unlink(os.path.join(place, "n"))
     p = subprocess.Popen(["tools/flake", "3", "--fresh", slow], cwd=ROOT,
