@@ -55,10 +55,11 @@ int advise_threads(struct view *v)
 	while (next_task(&a, &w, &t)) {
 		if (t.policy == 6 && !(t.flags & TASK_KTHREAD))
 			cpus_or(&told->deadline, &t.allowed);
+		if (covers(&v->run.cpus, &t.allowed))
+			continue;
 		bool own = has_own(&t, &v->run.cpus, &told->conditions->online, &quiet, &rest);
 
-		if (!covers(&v->run.cpus, &t.allowed) &&
-		    !add_movable(told, t.tid, own ? &rest : NULL))
+		if (!add_movable(told, t.tid, own ? &rest : NULL))
 			return -ENOMEM;
 	}
 	told->read = true;

@@ -68,9 +68,9 @@ struct report_row;
 void text_notes(struct table *t, char *notes);
 void text_advice(struct table *t, const struct report_row *r);
 
-/* Says how many windows of a workload nobody could read; nothing where it is none. */
 /* Says how many hiccups were not recorded; nothing where all were. */
 void text_not_recorded(const struct page *p, const struct cpu *c);
+/* Says how many windows of a workload nobody could read; nothing where it is none. */
 void text_unread(const struct page *p, uint64_t runs);
 
 /* Writes how long hiccups were, or a workload's values, as a picture, where the page has one. */

@@ -158,8 +158,7 @@ static const char *conclusion(const struct tried *t)
 	case TRIED_NOTHING:
 		if (t->asked[1].lacking)
 			return "over 1 % of the records or hiccups of some windows were lost: "
-			       "these "
-			       "may be the difference, and nothing can be said about it";
+			       "these may be the difference, and nothing can be said about it";
 		return "no effect can be told from chance; more can with a longer -d";
 	case TRIED_HARMS:
 		return "it does not help: more time is lost with it";
