@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #define TRACEPOINT "btf_trace_"
+#define HOLD       "bpf_preempt_disable"
+#define RELEASE    "bpf_preempt_enable"
 
 /* One pass finds what is asked for by name, because there are more than a hundred thousand types.
  */
@@ -22,6 +24,8 @@ struct kernel {
 	uint32_t *tracepoint; /* types whose typedefs are called btf_trace_NAME */
 	uint32_t ntracepoints;
 	const struct btf_type *percpu; /* the section of per-CPU variables; NULL: none */
+	int keep, let;                 /* functions, by HOLD and RELEASE; 0: none */
+	bool holds;                    /* programs may call both */
 };
 
 /* Takes the file by its size: libbpf's own reading of it grows a buffer, and took four times as
@@ -52,6 +56,16 @@ static const char *name_of(const struct kernel *k, const struct btf_type *t)
 	return btf__name_by_offset(k->btf, t->name_off);
 }
 
+static bool loads(enum bpf_prog_type type, const struct bpf_insn *program, size_t n,
+		  struct bpf_prog_load_opts *opts)
+{
+	int fd = bpf_prog_load(type, NULL, "GPL", program, n, opts);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static int index_types(struct kernel *k)
 {
 	uint32_t n = btf__type_cnt(k->btf);
@@ -66,8 +80,27 @@ static int index_types(struct kernel *k)
 			k->tracepoint[k->ntracepoints++] = id;
 		else if (btf_is_datasec(t) && !strcmp(name_of(k, t), ".data..percpu"))
 			k->percpu = t;
+		else if (btf_is_func(t) && !strcmp(name_of(k, t), HOLD))
+			k->keep = id;
+		else if (btf_is_func(t) && !strcmp(name_of(k, t), RELEASE))
+			k->let = id;
 	}
 	return 0;
+}
+
+/* True when the kernel takes a program that keeps others out: not without its JIT. */
+static bool can_hold(const struct kernel *k)
+{
+	const struct bpf_insn program[] = {
+		{.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = k->keep},
+		{.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = k->let},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	return k->keep && k->let &&
+	       loads(BPF_PROG_TYPE_RAW_TRACEPOINT, program, sizeof(program) / sizeof(program[0]),
+		     NULL);
 }
 
 int kernel_read(struct kernel **k)
@@ -81,6 +114,8 @@ int kernel_read(struct kernel **k)
 	err = (*k)->btf ? index_types(*k) : errno ? -errno : -EINVAL;
 	if (err)
 		kernel_free(*k);
+	else
+		(*k)->holds = can_hold(*k);
 	return err;
 }
 
@@ -120,11 +155,18 @@ bool kernel_function_takes_programs(const struct kernel *k, const char *name)
 	int id = kernel_function(k, name);
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY,
 		    .attach_btf_id = id);
-	int fd = id > 0 ? bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, 2, &opts) : -1;
 
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	return id > 0 && loads(BPF_PROG_TYPE_TRACING, nothing, 2, &opts);
+}
+
+bool kernel_has_hold(const struct kernel *k)
+{
+	return k->keep;
+}
+
+bool kernel_lets_hold(const struct kernel *k)
+{
+	return k->holds;
 }
 
 bool kernel_is_realtime(void)
@@ -236,10 +278,7 @@ bool kernel_has_exchange(void)
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "exchange", "GPL", program,
-			       sizeof(program) / sizeof(program[0]), NULL);
 
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	return loads(BPF_PROG_TYPE_RAW_TRACEPOINT, program, sizeof(program) / sizeof(program[0]),
+		     NULL);
 }

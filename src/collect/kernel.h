@@ -22,6 +22,11 @@ int kernel_tracepoint_args(const struct kernel *k, const char *name);
  * refuse. */
 bool kernel_function_takes_programs(const struct kernel *k, const char *name);
 
+/* True when the kernel has a function by which programs keep others off their CPU (6.10); and when
+ * it takes programs that call it: not without BPF's JIT. */
+bool kernel_has_hold(const struct kernel *k);
+bool kernel_lets_hold(const struct kernel *k);
+
 /* False where this kernel refuses a program that does what bpf/ring.bpf.h needs on any architecture
  * but x86: an exchange in memory that returns what was there. */
 bool kernel_has_exchange(void);

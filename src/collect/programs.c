@@ -54,31 +54,6 @@ static const struct preemptible *row_of(const char *name)
 	return NULL;
 }
 
-/* A search through all of the kernel's types, where it has no such function. */
-static int hold_function(const struct kernel *k)
-{
-	return kernel_function(k, "bpf_preempt_disable");
-}
-
-/* True when the kernel takes a program that keeps others out: not without its JIT. */
-static bool can_hold(const struct kernel *k)
-{
-	int hold = hold_function(k), end = hold > 0 ? kernel_function(k, "bpf_preempt_enable") : 0;
-	const struct bpf_insn program[] = {
-		{.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = hold},
-		{.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = end},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-	int fd = end > 0 ? bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", program,
-					 sizeof(program) / sizeof(program[0]), NULL)
-			 : -1;
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 /* True for one of the two where there are two, and for all others. */
 static bool is_the_one(const char *name, const struct kernel *k)
 {
@@ -86,7 +61,8 @@ static bool is_the_one(const char *name, const struct kernel *k)
 
 	if (!row)
 		return true;
-	return ((!row->realtime || kernel_is_realtime()) && can_hold(k)) == !!strstr(name, "_held");
+	return ((!row->realtime || kernel_is_realtime()) && kernel_lets_hold(k)) ==
+	       !!strstr(name, "_held");
 }
 
 bool program_may_run(const struct bpf_program *prog, const struct kernel *k)
@@ -97,7 +73,7 @@ bool program_may_run(const struct bpf_program *prog, const struct kernel *k)
 	/* A tracepoint keeps others out by itself in kernels that do not let programs do it. In
 	 * those that lack but the JIT it may, or not. */
 	if (row && (row->realtime ? kernel_is_realtime() : kernel_preempts()) &&
-	    (hook_is_function(prog) || hold_function(k) > 0))
+	    (hook_is_function(prog) || kernel_has_hold(k)))
 		return false;
 	return hook_exists(prog, k);
 }
