@@ -12,6 +12,7 @@
 #include "audit/checks.h"
 #include "audit/remedy.h"
 #include "base/escape.h"
+#include "base/units.h"
 
 /* ---- findings ---- */
 
@@ -346,8 +347,7 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 		snprintf(a->keep, sizeof(a->keep), NOBODY);
 		snprintf(a->keep_mask, sizeof(a->keep_mask), NOBODY);
 	}
-	snprintf(a->whose, sizeof(a->whose), "cpu%s %s", cpus_count(&a->targets) == 1 ? "" : "s",
-		 a->cpus);
+	snprintf(a->whose, sizeof(a->whose), "cpu%s %s", plural(cpus_count(&a->targets)), a->cpus);
 	a->realtime = o->realtime || has_realtime_task(a);
 	a->x86 = may_be_x86(a);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)

@@ -151,7 +151,7 @@ static void irqs_where(const struct finding_items *l, struct cpus *set, char *bu
 	cpus_clear(set);
 	for (uint32_t i = 0; i < l->count; i++)
 		cpus_or(set, &l->row[i].cpus);
-	snprintf(buf, len, "cpu%s %s", cpus_count(set) == 1 ? "" : "s",
+	snprintf(buf, len, "cpu%s %s", plural(cpus_count(set)),
 		 cpus_format(set, list, sizeof(list)));
 }
 
@@ -293,8 +293,7 @@ static void check_irqs(struct audit *a)
 		isolate(a, f, true, false);
 	words(say_managed(a, &all.stuck),
 	      "do no I/O on cpu%s %s: the kernel spreads these interrupts itself",
-	      cpus_count(&all.served) == 1 ? "" : "s",
-	      cpus_format(&all.served, list, sizeof(list)));
+	      plural(cpus_count(&all.served)), cpus_format(&all.served, list, sizeof(list)));
 	say_may(a, &all.silent, "IRQ %u (%s) would be delivered to %s, and was not since boot",
 		"%u IRQs would be delivered to %s, and were not since boot");
 	say_may(a, &all.may, "IRQ %u (%s) may be moved to %s", "%u IRQs may be moved to %s");

@@ -6,14 +6,10 @@
 
 #include "audit/checks.h"
 #include "audit/remedy.h"
+#include "base/units.h"
 #include "model/isolation.h"
 
 #define CPU_DIR "sys/devices/system/cpu/"
-
-static const char *plural(const struct cpus *set)
-{
-	return cpus_count(set) == 1 ? "" : "s";
-}
 
 static const char *is_are(const struct cpus *set)
 {
@@ -44,15 +40,15 @@ static void check_isolated(struct audit *a)
 		f = fail(a,
 			 "isolcpus=%s has flags but no 'domain': the scheduler still balances "
 			 "tasks onto cpu%s %s",
-			 given, plural(&missing), list);
+			 given, plural(cpus_count(&missing)), list);
 	else if (covers(&nohz, &missing))
 		f = fail(a,
 			 "cpu%s %s: nohz_full without isolcpus stops the tick but does not "
 			 "isolate: the scheduler balances tasks onto it",
-			 plural(&missing), list);
+			 plural(cpus_count(&missing)), list);
 	else
 		f = fail(a, "cpu%s %s %s not isolated: the scheduler balances other tasks onto it",
-			 plural(&missing), list, is_are(&missing));
+			 plural(cpus_count(&missing)), list, is_are(&missing));
 	if (f)
 		f->cpus = missing;
 	value(f, "isolated: %s",
@@ -107,8 +103,8 @@ static void say_ticking(struct audit *a, const struct cpus *missing, bool lackin
 	list_of(a, CPU_DIR "nohz_full", &nohz);
 	cpus_format(missing, list, sizeof(list));
 	f = fail(a, "cpu%s %s %s not nohz_full: the tick interrupts %s %s times a second",
-		 plural(missing), list, is_are(missing), cpus_count(missing) == 1 ? "it" : "each",
-		 hz);
+		 plural(cpus_count(missing)), list, is_are(missing),
+		 cpus_count(missing) == 1 ? "it" : "each", hz);
 	if (f)
 		f->cpus = *missing;
 	if (boot && !cpus_empty(&a->housekeeping))
@@ -176,7 +172,7 @@ static void check_lists_equal(struct audit *a)
 	struct finding *f = warn(
 		a,
 		"cpu%s %s %s in only one of isolcpus and nohz_full, and the kernel does not say so",
-		plural(&only), cpus_format(&only, list, sizeof(list)), is_are(&only));
+		plural(cpus_count(&only)), cpus_format(&only, list, sizeof(list)), is_are(&only));
 
 	value(f, "isolated: %s", cpus_format(&isolated, list, sizeof(list)));
 	good(f, "the same list in both");
@@ -303,8 +299,9 @@ static void check_rcu_nocb(struct audit *a)
 			read && text_of(a, "proc/cmdline") ? "run/tasks/0000" : "proc/cmdline");
 		return;
 	}
-	struct finding *f = warn(a, "RCU callbacks run on cpu%s %s: they are not offloaded",
-				 plural(&missing), cpus_format(&missing, list, sizeof(list)));
+	struct finding *f =
+		warn(a, "RCU callbacks run on cpu%s %s: they are not offloaded",
+		     plural(cpus_count(&missing)), cpus_format(&missing, list, sizeof(list)));
 
 	if (f)
 		f->cpus = missing;

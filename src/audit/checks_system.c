@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "base/units.h"
 #include "model/place.h"
 
 #define KERNEL  "proc/sys/kernel/"
@@ -180,7 +181,7 @@ static void check_load(struct audit *a)
 	struct finding *f = warn(
 		a, "housekeeping CPUs are overloaded: what they do reaches %s by IPIs", a->whose);
 
-	value(f, "load %.2f on %u CPU%s and %s", load, cpus, cpus == 1 ? "" : "s", a->whose);
+	value(f, "load %.2f on %u CPU%s and %s", load, cpus, plural(cpus), a->whose);
 	words(f, "give housekeeping more CPUs, or less to do");
 }
 

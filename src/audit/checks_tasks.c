@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "base/units.h"
 
 enum { FIFO = 1, ROUND_ROBIN = 2, DEADLINE = 6 }; /* include/uapi/linux/sched.h */
 
@@ -85,7 +86,7 @@ static void check_tasks(struct audit *a)
 	}
 	if (allowed.count) {
 		f = warn(a, "%u user thread%s may run on %s: %s", allowed.count,
-			 allowed.count == 1 ? "" : "s", a->whose, name_list(&allowed));
+			 plural(allowed.count), a->whose, name_list(&allowed));
 		move_services(a, f);
 	}
 	if (workload.count)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "base/units.h"
 #include "model/isolation.h"
 #include "model/place.h"
 
@@ -345,8 +346,8 @@ void check_kernel_threads(struct audit *a, bool (*is_meant)(const struct task *t
 		found_ok(a, fine);
 		return;
 	}
-	f = warn(a, "%u %s thread%s may run on %s: %s", names.count, what,
-		 names.count == 1 ? "" : "s", a->whose, name_list(&names));
+	f = warn(a, "%u %s thread%s may run on %s: %s", names.count, what, plural(names.count),
+		 a->whose, name_list(&names));
 	if (f)
 		f->cpus = a->targets;
 	threads_move(a, f, &list, &back);

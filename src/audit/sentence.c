@@ -29,7 +29,7 @@ void sentence_unread(struct sentence *s, uint64_t n, uint64_t ns)
 
 	if (!n)
 		return;
-	sentence_add(s, " (%s hiccup%s", format_count(n, count, sizeof(count)), n == 1 ? "" : "s");
+	sentence_add(s, " (%s hiccup%s", format_count(n, count, sizeof(count)), plural(n));
 	if (ns)
 		sentence_add(s, ", %s%s,", format_ns(ns, time, sizeof(time)),
 			     n == 1 ? "" : " in all");
@@ -196,10 +196,10 @@ static void say_firmware(struct sentence *out, const struct cpu *c, bool many)
 		sentence_add(out, " (each of them had SMIs%s)",
 			     firmware ? "" : ", for less than half of it");
 	else if (smis && firmware)
-		sentence_add(out, " (%s SMI%s)", a, smis == 1 ? "" : "s");
+		sentence_add(out, " (%s SMI%s)", a, plural(smis));
 	else if (smis)
-		sentence_add(out, " (%s SMI%s, for at most %s of %s gaps)", a, smis == 1 ? "" : "s",
-			     a, format_count(stops_gaps(c), gaps, sizeof(gaps)));
+		sentence_add(out, " (%s SMI%s, for at most %s of %s gaps)", a, plural(smis), a,
+			     format_count(stops_gaps(c), gaps, sizeof(gaps)));
 }
 
 static void say_outside(struct sentence *out, const struct view *v, uint32_t i,

@@ -138,7 +138,7 @@ static void say_quiet(struct sentence *out, const struct view *v, uint32_t i, co
 			     format_ns(c->hiccups.max, time, sizeof(time)));
 	if (failed)
 		sentence_add(out, "; the audit still finds %u thing%s not in order (culprit audit)",
-			     failed, failed == 1 ? "" : "s");
+			     failed, plural(failed));
 }
 
 static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)

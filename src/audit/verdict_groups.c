@@ -154,7 +154,7 @@ static void add_quiet(const struct say *s)
 	if (failed)
 		sentence_add(s->out,
 			     "; the audit still finds %u thing%s not in order (culprit audit)",
-			     failed, failed == 1 ? "" : "s");
+			     failed, plural(failed));
 }
 
 static void add_not_recorded(const struct say *s, const struct most *m,

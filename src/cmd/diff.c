@@ -352,7 +352,7 @@ static int compare_sides(struct diff_options *o, int argc, char **argv)
 	if (!code && f->sides < 2)
 		code = complain("%u recording%s given: give two or more, first the one to compare "
 				"with; culprit record makes them",
-				f->n, f->n == 1 ? "" : "s");
+				f->n, plural(f->n));
 	if (!code)
 		f->hosts = o->hosts;
 	if (code)

@@ -328,7 +328,7 @@ static void say_counts(const struct flight *f)
 		if (f->when.row[i].pulled)
 			say("%s: %s time%s", f->when.row[i].text,
 			    format_count(f->when.row[i].pulled, count, sizeof(count)),
-			    f->when.row[i].pulled == 1 ? "" : "s");
+			    plural(f->when.row[i].pulled));
 }
 
 static void say_nothing_kept(const struct flight *f)

@@ -92,7 +92,7 @@ static int end(void *ctx)
 	printf("%s: %s of %u CPU%s, %s hiccups, %s records in %s bytes",
 	       escape_text(s->path, SIZE_MAX, path, sizeof(path)),
 	       format_ns(s->live->view->run.duration_ns, a, sizeof(a)), s->live->view->ncpus,
-	       s->live->view->ncpus == 1 ? "" : "s", format_count(n->hiccups, b, sizeof(b)),
+	       plural(s->live->view->ncpus), format_count(n->hiccups, b, sizeof(b)),
 	       format_count(n->records, c, sizeof(c)), format_count(n->stored_bytes, d, sizeof(d)));
 	if (shell_quote(s->path, word, sizeof(word)))
 		printf("; read it with: culprit report %s%s", s->path[0] == '-' ? "./" : "", word);

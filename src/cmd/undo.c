@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/units.h"
 #include "cmd/cmd.h"
 #include "collect/guardian.h"
 #include "model/tried.h"
 
 static void say_undone(const struct guardian_sum *s, bool moved)
 {
-	printf("put back: %u setting%s\n", s->back, s->back == 1 ? "" : "s");
+	printf("put back: %u setting%s\n", s->back, plural(s->back));
 	if (s->others)
 		printf("left as somebody else has set them: %u\n", s->others);
 	if (s->gone)

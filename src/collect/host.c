@@ -91,8 +91,8 @@ void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t 
 	host_online(&online);
 	cpus_sub(&gone, &online);
 	if (!cpus_empty(&gone) && !text[0])
-		snprintf(text, len, "cpu%s %s went offline, after %s",
-			 cpus_count(&gone) == 1 ? "" : "s", cpus_format(&gone, list, sizeof(list)),
+		snprintf(text, len, "cpu%s %s went offline, after %s", plural(cpus_count(&gone)),
+			 cpus_format(&gone, list, sizeof(list)),
 			 format_ns(after_ns, after, sizeof(after)));
 }
 

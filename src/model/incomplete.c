@@ -77,8 +77,7 @@ static void describe_offline(struct view *v)
 	else
 		snprintf(run->incomplete, sizeof(run->incomplete),
 			 "cpu%s %s %s offline for %s%s, and measured before and after that",
-			 cpus_count(&offline) == 1 ? "" : "s",
-			 cpus_format(&offline, list, sizeof(list)),
+			 plural(cpus_count(&offline)), cpus_format(&offline, list, sizeof(list)),
 			 cpus_count(&offline) == 1 ? "was" : "were",
 			 format_ns(longest, time, sizeof(time)), at_most ? " at most" : "");
 }

@@ -43,7 +43,7 @@ const char *report_cpus(const struct view *v, const struct cpu_group *g, char bu
 	if (list[0] && list[strlen(list) - 1] == '.')
 		snprintf(buf, REPORT_CPUS, "cpus %s (%u)", list, g->n);
 	else
-		snprintf(buf, REPORT_CPUS, "cpu%s %s", g->n == 1 ? "" : "s", list);
+		snprintf(buf, REPORT_CPUS, "cpu%s %s", plural(g->n), list);
 	return buf;
 }
 

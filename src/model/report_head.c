@@ -46,7 +46,7 @@ static const char *say_waits_lost(uint64_t waits, char *buf, size_t len)
 	snprintf(buf, len,
 		 "%s wait%s of watched threads for a CPU had no place in the table of those that "
 		 "wait: they are in no sum, and who waited lost more than is said",
-		 format_count(waits, count, sizeof(count)), waits == 1 ? "" : "s");
+		 format_count(waits, count, sizeof(count)), plural(waits));
 	return buf;
 }
 
@@ -157,8 +157,8 @@ char *report_frequency(const struct view *v, uint32_t index, char buf[REPORT_FRE
 	if (!c->khz_changes)
 		return buf;
 	n = snprintf(buf, REPORT_FREQUENCY, "%s time%s, from %.2f to %.2f GHz",
-		     format_count(c->khz_changes, count, sizeof(count)),
-		     c->khz_changes == 1 ? "" : "s", c->khz_min / 1e6, c->khz_max / 1e6);
+		     format_count(c->khz_changes, count, sizeof(count)), plural(c->khz_changes),
+		     c->khz_min / 1e6, c->khz_max / 1e6);
 	for (uint32_t i = 0; i < c->khz.n && i < KHZ_SHOWN && n < REPORT_FREQUENCY; i++)
 		n += snprintf(buf + n, REPORT_FREQUENCY - n, "%s %+.6f s %.2f", i ? "," : ":",
 			      (double)(int64_t)(c->khz.row[i].at_ns - v->run.started_ns) /
@@ -204,7 +204,7 @@ char *report_frequencies(const struct view *v, char buf[REPORT_FREQUENCY])
 		return buf;
 	n = snprintf(buf, REPORT_FREQUENCY,
 		     "%s on %u CPU%s:", format_count(all, count, sizeof(count)), cpus,
-		     cpus == 1 ? "" : "s");
+		     plural(cpus));
 	for (shown = 0; shown < cpus && shown < CPUS_SHOWN; shown++) {
 		at = next_changed(v, at);
 		n += snprintf(buf + n, REPORT_FREQUENCY - n, "%s cpu %u %s", shown ? "," : "",

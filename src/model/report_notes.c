@@ -21,7 +21,7 @@ static void note_runs(const struct source *s, FILE *out)
 	if (s->count == s->net.count || s->kind == SOURCE_OUTSIDE)
 		return;
 	fprintf(out, "%s run%s; %s interruption%s began with it\n",
-		format_count(s->net.count, runs, sizeof(runs)), s->net.count == 1 ? "" : "s",
+		format_count(s->net.count, runs, sizeof(runs)), plural(s->net.count),
 		s->count ? format_count(s->count, count, sizeof(count)) : "no",
 		s->count > 1 ? "s" : "");
 }
@@ -34,8 +34,7 @@ static void note_unseen(const struct source *s, FILE *out)
 	if (s->unseen.ns)
 		fprintf(out, "others left unseen, %s time%s: up to %s\n",
 			format_count(s->unseen.count, count, sizeof(count)),
-			s->unseen.count == 1 ? "" : "s",
-			format_ns(s->unseen.ns, time, sizeof(time)));
+			plural(s->unseen.count), format_ns(s->unseen.ns, time, sizeof(time)));
 }
 
 static void note_name(const char *what, const char *name, size_t len, FILE *out)
@@ -133,7 +132,7 @@ static void note_lost(const struct sources *t, const struct source *s, FILE *out
 	char count[32], who[REPORT_WHO + 2];
 
 	fprintf(out, "%s record%s missing%s%s\n", format_count(s->missing, count, sizeof(count)),
-		s->missing == 1 ? "" : "s", near ? "; most seen: " : "",
+		plural(s->missing), near ? "; most seen: " : "",
 		near ? report_mark(near, who) : "");
 }
 

@@ -38,7 +38,7 @@ static void note_reports(const struct cpu *c, FILE *out)
 static void note_steal(const struct view *v, const struct cpu *c, FILE *out)
 {
 	char list[256], a[32];
-	const char *s = cpus_count(&c->ran_on) == 1 ? "" : "s";
+	const char *s = plural(cpus_count(&c->ran_on));
 
 	if (!v->host.hypervisor[0] || cpus_empty(&c->ran_on))
 		return;

@@ -98,7 +98,7 @@ int html_audit(const struct html *h)
 			n - SHOWN);
 	if (rest) {
 		fprintf(out, "<p class=\"say\">%u %swarning%s", rest, n ? "more " : "",
-			rest == 1 ? "" : "s");
+			plural(rest));
 		if (failed)
 			fprintf(out, ", %u of them FAIL,", failed);
 		fputs(" cost nothing in this run: see <code>culprit audit</code>.</p>\n", out);

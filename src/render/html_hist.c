@@ -240,7 +240,7 @@ static void write_histogram(const struct html *h, uint32_t index, struct axes *a
 	fputs("</h3> ", h->out);
 	html_count(h->out, c->hiccups.count);
 	fprintf(h->out, " %s%s</figcaption>", html_windows(h->view) ? "window" : "hiccup",
-		c->hiccups.count == 1 ? "" : "s");
+		plural(c->hiccups.count));
 	write_chart(a, index, "how many were how long");
 }
 
@@ -255,7 +255,7 @@ static void write_series(const struct html *h, uint32_t index, const struct seri
 	html_lane(h->out, h->view, index);
 	fputs(", ", h->out);
 	html_count(h->out, s->hist.count);
-	fprintf(h->out, " value%s</figcaption>", s->hist.count == 1 ? "" : "s");
+	fprintf(h->out, " value%s</figcaption>", plural(s->hist.count));
 	write_chart(a, index, "how many values were how large");
 }
 

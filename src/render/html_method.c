@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "model/report.h"
+#include "base/units.h"
 #include "render/html.h"
 #include "render/render.h"
 
@@ -189,7 +190,7 @@ static void write_ticks(const struct html *h, const struct nohz_ticks *t)
 
 		fprintf(out, "<li>%s, ", nohz_dependency_name(r->dependency));
 		html_count(out, r->count);
-		fprintf(out, " time%s while ", r->count == 1 ? "" : "s");
+		fprintf(out, " time%s while ", plural(r->count));
 		html_text(out, report_comm(r->comm, r->kernel_thread, comm, sizeof(comm)));
 		if (r->tid)
 			fprintf(out, " [%u]", r->tid);

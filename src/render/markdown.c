@@ -136,7 +136,7 @@ static void write_shorts(const struct cpu *r, FILE *out)
 
 	if (s->known)
 		fprintf(out, "; %s short gap%s besides, of %s to %s, took %s %% more",
-			format_count(s->count, a, sizeof(a)), s->count == 1 ? "" : "s",
+			format_count(s->count, a, sizeof(a)), plural(s->count),
 			format_ns(s->from_ns, b, sizeof(b)),
 			format_ns(r->threshold_ns, c, sizeof(c)),
 			percent(s->total_ns, r->observed_ns, d, sizeof(d)));
@@ -203,13 +203,13 @@ int markdown_cpu(const struct view *v, uint32_t i, FILE *out)
 	}
 	if (v->run.windows && !v->run.watch)
 		fprintf(out, "%s window%s longer than %s took ",
-			format_count(h->count, a, sizeof(a)), h->count == 1 ? "" : "s",
+			format_count(h->count, a, sizeof(a)), plural(h->count),
 			series_thresholds(s->series, s->nseries) > 1
 				? "their threshold"
 				: format_ns(s->threshold_ns, b, sizeof(b)));
 	else
 		fprintf(out, "%s hiccup%s took ", format_count(h->count, a, sizeof(a)),
-			h->count == 1 ? "" : "s");
+			plural(h->count));
 	if (view_lost(v, i) < 0)
 		fprintf(out, "%s", format_ns(h->sum, b, sizeof(b)));
 	else

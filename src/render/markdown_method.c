@@ -131,10 +131,10 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 		return;
 	if (r->unpaired)
 		fprintf(out, "* cpu %u: %" PRIu64 " time%s " REPORT_UNPAIRED "\n", cpu, r->unpaired,
-			r->unpaired == 1 ? "" : "s");
+			plural(r->unpaired));
 	if (r->unread)
 		fprintf(out, "* cpu %u: %" PRIu64 " run%s " REPORT_UNREAD "\n", cpu, r->unread,
-			r->unread == 1 ? "" : "s");
+			plural(r->unread));
 	for (uint32_t k = 0; k < r->nclosure; k++) {
 		const struct closure_row *c = &r->closure[k];
 
@@ -148,8 +148,7 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 		const struct nohz_tick_row *row = &t->row[k];
 
 		fprintf(out, "* cpu %u: the tick was kept by `%s` %" PRIu64 " time%s while %s", cpu,
-			nohz_dependency_name(row->dependency), row->count,
-			row->count == 1 ? "" : "s",
+			nohz_dependency_name(row->dependency), row->count, plural(row->count),
 			markdown_code(report_comm(row->comm, row->kernel_thread, b, sizeof(b)), a,
 				      sizeof(a)));
 		fprintf(out, row->tid ? " [%u] ran\n" : " ran\n", row->tid);

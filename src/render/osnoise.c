@@ -285,7 +285,7 @@ static void write_longest(const struct page *p, const char *title, const struct 
 			if (e->interference)
 				table_cellf(t, NULL, "with %s interference%s",
 					    format_count(e->interference, a, sizeof(a)),
-					    e->interference == 1 ? "" : "s");
+					    plural(e->interference));
 			else
 				table_cell(t, NULL, e->name);
 		} else {

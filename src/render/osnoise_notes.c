@@ -15,8 +15,7 @@ static void write_left_out(const struct osnoise_reader *r, FILE *out)
 	if (r->left_out_first)
 		fprintf(out,
 			"left out: %s thread noise%s since boot (the first after switching on)\n",
-			format_count(r->left_out_first, a, sizeof(a)),
-			r->left_out_first == 1 ? "" : "s");
+			format_count(r->left_out_first, a, sizeof(a)), plural(r->left_out_first));
 	if (r->left_out_workload)
 		fprintf(out, "left out: %s thread noises of the workload [%u] itself\n",
 			format_count(r->left_out_workload, a, sizeof(a)), r->workload);
@@ -61,7 +60,7 @@ static void write_unread(const struct osnoise_reader *r, unsigned width, FILE *o
 		return;
 	}
 	fprintf(out, "not understood: %s line%s\n", format_count(r->unknown, a, sizeof(a)),
-		r->unknown == 1 ? "" : "s");
+		plural(r->unknown));
 	for (uint32_t i = 0; i < r->nunknowns; i++) {
 		escape_text(r->unknowns[i].text, r->unknowns[i].len, text,
 			    width > 12 ? width - 12 : 8);

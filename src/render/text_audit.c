@@ -58,8 +58,7 @@ static void write_group_verdicts(const struct page *p, bool again)
 	}
 	if (more)
 		fprintf(p->out, "  (and %u more %s%s, further %s in the table)\n", more,
-			view_threads(v) ? "thread" : "CPU", more == 1 ? "" : "s",
-			again ? "up" : "down");
+			view_threads(v) ? "thread" : "CPU", plural(more), again ? "up" : "down");
 }
 
 void text_verdict(const struct page *p, bool again)
@@ -155,9 +154,9 @@ void text_audit(const struct page *p)
 		text_line(p,
 			  "  %u more warning%s, %u of them FAIL, cost nothing in this run: see "
 			  "culprit audit",
-			  rest, rest == 1 ? "" : "s", failed);
+			  rest, plural(rest), failed);
 	else if (rest)
 		text_line(p, "  %u more warning%s cost nothing in this run: see culprit audit",
-			  rest, rest == 1 ? "" : "s");
+			  rest, plural(rest));
 	free(order);
 }

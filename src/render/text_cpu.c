@@ -71,7 +71,7 @@ static void write_shorts(const struct page *p, const struct cpu *r)
 
 	if (s->known)
 		text_line(p, "  %s short gap%s besides, of %s to %s: %s %% of its time more",
-			  format_count(s->count, a, sizeof(a)), s->count == 1 ? "" : "s",
+			  format_count(s->count, a, sizeof(a)), plural(s->count),
 			  format_ns(s->from_ns, b, sizeof(b)),
 			  format_ns(r->threshold_ns, c, sizeof(c)),
 			  percent_of(s->total_ns, r->observed_ns, d, sizeof(d)));
@@ -141,7 +141,7 @@ void text_unread(const struct page *p, uint64_t runs)
 
 	if (runs)
 		text_line(p, "  %s run%s " REPORT_UNREAD, format_count(runs, count, sizeof(count)),
-			  runs == 1 ? "" : "s");
+			  plural(runs));
 }
 
 void text_not_recorded(const struct page *p, const struct cpu *c)
@@ -166,7 +166,7 @@ void text_unpaired(const struct page *p, uint64_t times)
 	char a[32];
 
 	flow_start(&f, p->out, p->width, "  ", " ", "    ");
-	flow_add(&f, "%s time%s", format_count(times, a, sizeof(a)), times == 1 ? "" : "s");
+	flow_add(&f, "%s time%s", format_count(times, a, sizeof(a)), plural(times));
 	flow_words(&f, REPORT_UNPAIRED);
 	flow_end(&f);
 }
@@ -209,7 +209,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 				 : format_ns(c->threshold_ns, b, sizeof(b)));
 	} else {
 		flow_add(&f, "%s %s%s", format_count(hiccups->count, a, sizeof(a)),
-			 p->view->run.sums ? "run" : "hiccup", hiccups->count == 1 ? "" : "s");
+			 p->view->run.sums ? "run" : "hiccup", plural(hiccups->count));
 		if (hiccups->count > 1 && !p->view->run.sums && report_rate(p->view, i) >= 0)
 			flow_add(&f, "%s a second",
 				 format_rate(report_rate(p->view, i), a, sizeof(a)));

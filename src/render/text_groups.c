@@ -211,7 +211,7 @@ static void write_closure(const struct page *p, const struct cpu_group *g)
 	}
 	if (differ)
 		snprintf(those, sizeof(those), "; those of %u CPU%s differ (-f json)", cpus,
-			 cpus == 1 ? "" : "s");
+			 plural(cpus));
 	text_line(p, "  closure: %u of the kernel's %u counters match what was traced%s",
 		  counters - differ, counters, those);
 }
@@ -271,7 +271,7 @@ static void name_left(const struct page *p, const struct cpus *left, uint32_t n)
 	fputc('\n', p->out);
 	flow_start(&f, p->out, p->width, "", " ", "  ");
 	if (view_threads(p->view)) {
-		flow_add(&f, "without details here: %u thread%s;", n, n == 1 ? "" : "s");
+		flow_add(&f, "without details here: %u thread%s;", n, plural(n));
 		flow_words(&f, "--all shows all of them");
 		flow_end(&f);
 		return;

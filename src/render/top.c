@@ -159,7 +159,7 @@ static void write_lanes(struct screen *s)
 		return;
 	}
 	snprintf(text, sizeof(text), "%u more CPU%s%s", s->view->ncpus - l.lanes,
-		 s->view->ncpus - l.lanes == 1 ? "" : "s", t->last ? "" : ": Tab lists them");
+		 plural(s->view->ncpus - l.lanes), t->last ? "" : ": Tab lists them");
 	top_put(s, "2", text);
 }
 

@@ -55,8 +55,7 @@ static void write_times(const struct screen *s, const struct source *x, FILE *ou
 	flow_add(&f, "%s %% since the start", report_share(x->net.sum, all, c, sizeof(c)));
 	flow_end(&f);
 	flow_start(&f, out, s->state->width, LEAD, " · ", LEAD);
-	flow_add(&f, "%s interruption%s", format_count(x->count, a, sizeof(a)),
-		 x->count == 1 ? "" : "s");
+	flow_add(&f, "%s interruption%s", format_count(x->count, a, sizeof(a)), plural(x->count));
 	flow_add(&f, "longest %s", format_ns(x->net.max, a, sizeof(a)));
 	flow_add(&f, "p99 %s", format_ns(hist_percentile(&x->net, 99), a, sizeof(a)));
 	flow_add(&f, "%s in all", format_ns(x->net.sum, a, sizeof(a)));
