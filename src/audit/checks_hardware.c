@@ -81,41 +81,53 @@ static unsigned memory_nodes(const struct audit *a)
 	return n;
 }
 
+/* Says that it is not known whether there is one. */
+static struct finding *watchdog_not_known(struct audit *a)
+{
+	struct finding *f = info(a, "the clocksource watchdog: not known");
+
+	if (f)
+		f->known = false;
+	return f;
+}
+
 /* Follows the rules of arch/x86/kernel/tsc.c: check_system_tsc_reliable and
  * kernel/time/clocksource.c. A machine of few packages needs no watchdog: some kernels count up to
- * four of them, others up to two memory nodes or two packages. */
+ * four of them, others up to two memory nodes or two packages. Else the counter is watched also
+ * while another clock is the current one, until it is found unstable, when it leaves the list; and
+ * by any other clock, a hypervisor's among them. Jiffies, which some kernels take where there is no
+ * other, are not in the list. */
 static void check_clock_watchdog(struct audit *a)
 {
 	char flags[CPUINFO_LINE], tsc[64] = "", line[256] = "";
-	const char *now = text_of(a, CLOCK "current_clocksource"),
-		   *others = text_of(a, CLOCK "available_clocksource");
+	const char *clocks = text_of(a, CLOCK "available_clocksource");
 	struct finding *f;
 	bool dropped, steady;
 
 	if (!cpu_flags(a, flags, sizeof(flags)))
 		return;
-	if (!now || !others) {
+	if (!clocks) {
 		unknown(a, "the clocksource watchdog", CLOCK "available_clocksource");
 		return;
 	}
 	parameter(a, "tsc", tsc, sizeof(tsc));
-	first_line(others, line, sizeof(line));
+	first_line(clocks, line, sizeof(line));
 	steady = has_word(flags, "constant_tsc") && has_word(flags, "nonstop_tsc") &&
 		 has_word(flags, "tsc_adjust") && packages(a) <= 4;
 	dropped = !strcmp(tsc, "reliable") || !strcmp(tsc, "nowatchdog") ||
 		  has_word(flags, "tsc_reliable") || /* a hypervisor says so */
 		  (steady && packages(a) <= 2 && memory_nodes(a) <= 2);
-	if (dropped || !has_word(now, "tsc") ||
-	    (!has_word(line, "hpet") && !has_word(line, "acpi_pm"))) {
+	if (dropped || !has_word(line, "tsc")) {
 		found_ok(a, "no clocksource watchdog");
 		return;
 	}
 	if (steady) {
-		f = info(a, "the clocksource watchdog: not known");
-		if (f)
-			f->known = false;
-		value(f, "kernels differ on %u packages with %u memory nodes", packages(a),
-		      memory_nodes(a));
+		value(watchdog_not_known(a), "kernels differ on %u packages with %u memory nodes",
+		      packages(a), memory_nodes(a));
+		return;
+	}
+	if (!strcmp(line, "tsc")) {
+		value(watchdog_not_known(a), "kernels differ where no clock but tsc is listed");
 		return;
 	}
 	f = warn(a, "the clocksource watchdog visits every CPU in turn, twice a second");

@@ -24,6 +24,7 @@
 #define MM           "sys/kernel/mm/"
 #define WQ           "sys/devices/virtual/workqueue/"
 #define TASKS        "run/tasks/0000"
+#define CLOCK        "sys/devices/system/clocksource/clocksource0/"
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define KTHREAD "200040"  /* PF_KTHREAD and something else */
@@ -840,6 +841,30 @@ static const struct step steps[] = {
 	 FINDING_WARN,
 	 NULL,
 	 "tsc=nowatchdog",
+	 NULL},
+	/* in guests, by the hypervisor's clock, which may be the current one */
+	{"clock_watchdog",
+	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc hypervisor\n"},
+	  {CLOCK "current_clocksource", "kvm-clock\n"},
+	  {CLOCK "available_clocksource", "kvm-clock tsc acpi_pm \n"}},
+	 FINDING_WARN,
+	 NULL,
+	 "tsc=nowatchdog",
+	 NULL},
+	{"clock_watchdog",
+	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc hypervisor\n"},
+	  {CLOCK "available_clocksource", "tsc kvm-clock \n"}},
+	 FINDING_WARN,
+	 NULL,
+	 "tsc=nowatchdog",
+	 NULL},
+	{"clock_watchdog", /* a counter that was found unstable is not watched */
+	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc\n"},
+	  {CLOCK "current_clocksource", "hpet\n"},
+	  {CLOCK "available_clocksource", "hpet acpi_pm \n"}},
+	 FINDING_OK,
+	 "no clocksource watchdog",
+	 NULL,
 	 NULL},
 	/* a hypervisor's word, as tsc=reliable is a user's */
 	{"clock_watchdog",
@@ -1693,17 +1718,20 @@ static void test_threads_of_cores(void **state)
 	facts_free(&f);
 }
 
-/* A kernel's own rule decides on machines of three or four packages or memory nodes. */
+/* A kernel's own rule decides on machines of three or four packages or memory nodes, and on those
+ * that list no other clock. */
 static void test_clock_watchdog(void **state)
 {
 	static const struct {
 		unsigned packages, nodes;
+		const char *clocks;
 		enum finding_level level;
 		bool known;
 	} rows[] = {
-		{1, 1, FINDING_OK, true},    {2, 2, FINDING_OK, true},
-		{2, 4, FINDING_INFO, false}, {4, 2, FINDING_INFO, false},
-		{5, 1, FINDING_WARN, true},
+		{1, 1, "tsc hpet", FINDING_OK, true},    {2, 2, "tsc hpet", FINDING_OK, true},
+		{2, 4, "tsc hpet", FINDING_INFO, false}, {4, 2, "tsc hpet", FINDING_INFO, false},
+		{5, 1, "tsc hpet", FINDING_WARN, true},  {5, 1, "tsc \n", FINDING_INFO, false},
+		{1, 1, "tsc \n", FINDING_OK, true},
 	};
 
 	(void)state;
@@ -1721,6 +1749,7 @@ static void test_clock_watchdog(void **state)
 		}
 		snprintf(text, sizeof(text), "%u\n", rows[i].packages - 1);
 		put(&f, CPU "cpu3/topology/physical_package_id", text);
+		put(&f, CLOCK "available_clocksource", rows[i].clocks);
 		out = check(&f, 3);
 		x = find(&out, "clock_watchdog");
 		assert_int_equal(x->level, rows[i].level);
