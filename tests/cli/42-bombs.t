@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import tempfile
+import threading
 
 import forged
 from lib import CULPRIT, HANG_S, ROOT, done, is_, ok
@@ -137,30 +138,47 @@ mb, status, _, err = report(many, prefix=("sh", "-c", 'ulimit -v 100000; exec "$
 ok(status == 1 and err.count("\n") == 1 and "out of memory" in err,
    "a limit of the shell that does not suffice", status, err)
 write(bomb, (b"HEAD", forged.head(begin, [cpu] * 2)), *lanes(2, 2000), (b"END ", b""))
-_, status, whole, err = report(bomb, "-f", "csv")
-cut = []
-for kb in range(3000, 5000, 50):  # bounds at which memory ends within a line, too
-    _, status, n, err = report(bomb, "-f", "csv",
-                               prefix=("sh", "-c", f'ulimit -d {kb}; exec "$@"', "sh"))
-    if status == 0 and n != whole:
-        cut.append((kb, n))
-ok(whole > 100000 and not cut, "lines are whole, or the report has failed", whole, cut)
+
+
+def bounded(*args, **more):
+    """Bounds of memory around the least that suffices: bytes without one, how often status 1 came,
+    how often all bytes, and the other ends."""
+
+    def within(kb):
+        return report(bomb, *args, prefix=("sh", "-c", f'ulimit -d {kb}; exec "$@"', "sh"), **more)
+
+    status, whole = report(bomb, *args, **more)[1:3]
+    assert status != 1
+    low, high = 500, 1000
+    while within(high)[1] == 1 and high < 1 << 20:
+        low, high = high, 2 * high
+    while high - low > 50:
+        half = (low + high) // 2
+        low, high = (half, high) if within(half)[1] == 1 else (low, half)
+    failed, all_there, cut = 0, 0, []
+    for kb in range(high * 3 // 4, high * 5 // 4, max(50, high // 60)):
+        _, status, n, err = within(kb)
+        if status == 1:
+            failed += 1
+        elif n == whole:
+            all_there += 1
+        else:
+            cut.append((kb, status, n, err))
+    return whole, failed, all_there, cut
+
+
+whole, failed, all_there, cut = bounded("-f", "csv")  # memory ends within a line, too
+ok(whole > 100000 and failed > 5 and all_there > 5 and not cut,
+   "lines are whole, or the report has failed", whole, failed, all_there, cut)
 
 # Threads on all odd CPUs: the command that moves each back is as long as it may be.
 facts = forged.fact(b"run/tasks/0000", b"".join(
-    b"%d 1 S 200040 0 1 0 1-8191:1/2 a\n" % (10 + i) for i in range(250)))
+    b"%d 1 S 200040 0 1 0 1-8191:1/2 a\n" % (10 + i) for i in range(50)))
 facts += forged.fact(b"sys/devices/system/cpu/online", b"0-7\n")
 write(bomb, (b"HEAD", dict(forged.chunks(slept))[b"HEAD"]), (b"FACT", facts))
-_, status, whole, err = report(bomb, "--script", command="audit")
-cut, failed = [], 0
-for kb in range(3000, 6000, 200):  # bounds around 4300, which suffice
-    _, status, n, err = report(bomb, "--script", command="audit",
-                               prefix=("sh", "-c", f'ulimit -d {kb}; exec "$@"', "sh"))
-    failed += status == 1
-    if status != 1 and n != whole:
-        cut.append((kb, n))
-ok(whole > 4000 * 250 and failed > 1 and not cut, "commands are whole, or the audit has failed",
-   whole, failed, cut)
+whole, failed, all_there, cut = bounded("--script", command="audit")
+ok(whole > 4000 * 50 and failed > 5 and all_there > 5 and not cut,
+   "commands are whole, or the audit has failed", whole, failed, all_there, cut)
 
 # ---- one value, as long as a recording may say ----
 
@@ -187,11 +205,17 @@ for value in (1 << 55, (1 << 62) - 1, 10**12):
     with open(bomb, "wb") as f:
         f.write(forged.recording(parts, slept[8]))
     for args in [("-f", f) for f in formats] + [("--chart",)]:
-        # no more than 1 MB, or head ends what writes on
-        r = subprocess.run(f"timeout {HANG_S} {CULPRIT} report {bomb} {' '.join(args)} | "
-                           "head -c 1000000 | wc -c", shell=True, capture_output=True, text=True)
-        if not 100 < int(r.stdout) < 1000000 or r.stderr:
-            large.append((value, args, r))
+        with subprocess.Popen([CULPRIT, "report", bomb, *args], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as p:
+            timer = threading.Timer(HANG_S, p.kill)
+            timer.start()
+            n = len(p.stdout.read(1000000))  # one that writes on gets SIGPIPE
+            p.stdout.close()
+            err = p.stderr.read()
+            status = p.wait()
+            timer.cancel()
+        if status or not 100 < n < 1000000 or err:
+            large.append((value, args, status, n, err))
 is_((len(formats) >= 12, large), (True, []), "one value of years: each format ends")
 
 for bad in ("", "1", "1k", "15M", "1x", "-1G", "1GG", "99999999G"):
