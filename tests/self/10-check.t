@@ -111,12 +111,26 @@ try:
     r = run(f"{place}/check", place, fake("a.t", "sleep 1000"), timeout=HANG_S)
     ok(r.returncode == 128 + signal.SIGTERM, "and one that has only just begun", r.stdout)
 
-    unit = """echo '[       OK ] test_a'; echo '[  FAILED  ] test_b'; echo '[  PASSED  ] 1 test(s).'
-    echo '[  FAILED  ] tests: 1 test(s), listed below:'; echo '[  FAILED  ] test_b'; exit 1"""
-    r, said, rows = check("test_false", unit)
-    ok(said == "1 passed, 1 failed, 0 skipped" and [row["name"] for row in rows] == ["test_a",
-                                                                                     "test_b"],
-       "cmocka's words", r.stdout, rows)
+    for what, said, last, names, rc in [
+            ("cmocka's words", ["[ RUN      ] test_a", "[       OK ] test_a", "[ RUN      ] test_b",
+                                "[  FAILED  ] test_b", "[  PASSED  ] 1 test(s).",
+                                "[  FAILED  ] tests: 1 test(s), listed below:",
+                                "[  FAILED  ] test_b", "exit 1"],
+             "1 passed, 1 failed, 0 skipped", ["test_a", "test_b"], 1),
+            ("a skip in cmocka's words, and why",
+             ["[ RUN      ] test_a", "no disk,", "no room", "[  SKIPPED ] test_a",
+              "[ RUN      ] test_b", "said", "[       OK ] test_b", "[ RUN      ] test_c",
+              "[  SKIPPED ] test_c", "[  PASSED  ] 1 test(s).",
+              "[  SKIPPED ] 2 test(s), listed below:", "[  SKIPPED ] test_a",
+              "[  SKIPPED ] test_c", "", " 2 SKIPPED TEST(S)"],
+             "1 passed, 0 failed, 2 skipped", ["test_a", "test_b", "test_c"], 0),
+            ("a unit test that says nothing", [], "0 passed, 1 failed, 0 skipped",
+             ["it has tests"], 1)]:
+        r, end, rows = check("test_false", "".join(
+            line + "\n" if line.startswith("exit") else f"echo '{line}'\n" for line in said))
+        ok((end, [row["name"] for row in rows], r.returncode) == (last, names, rc)
+           and (": test_a: no disk, no room\n" in r.stdout) == ("no disk," in said), what, r.stdout,
+           rows)
 
     count = f"n=$(($(cat {place}/n 2>/dev/null || echo 0) + 1)); echo $n >{place}/n; "
     unjudged = ("echo 'ok 1 - a # SKIP not judged: the host stood still'; "
