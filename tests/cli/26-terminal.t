@@ -14,10 +14,10 @@ from lib import CULPRIT, culprit, done, is_, ok
 RECORDING = os.path.join(lib.ROOT, "tests/fixtures/recordings/1.0/threads.rec")
 
 
-def on_terminal(lines, *args):
-    """The report on a terminal of so many lines, without its colours."""
-    return re.sub(r"\x1b\[[0-9;]*m", "",
-                  lib.on_terminal("report", RECORDING, *args, lines=lines, columns=100))
+def on_terminal(lines, *args, columns=100, **env):
+    """The report on a terminal of so many lines, without its colours, and its exit status."""
+    r = lib.on_terminal("report", RECORDING, *args, lines=lines, columns=columns, **env)
+    return re.sub(r"\x1b\[[0-9;]*m", "", r.err), r.rc
 
 
 plain = culprit("report", RECORDING).out
@@ -25,18 +25,21 @@ verdict = plain.split("\n\n")[1]
 lines = plain.count("\n")
 ok(re.match(r"cpu \d+ loses ", verdict) and lines > 24, "the first paragraph is the verdict",
    plain[:400])
-is_(on_terminal(24), f"{plain}\n{verdict}\n", "on 24 lines the verdict stands at the end, too")
-is_(on_terminal(lines), f"{plain}\n{verdict}\n", "also where only the prompt has no room")
-is_(on_terminal(lines + 1), plain, "where all of it is in sight it does not")
-is_(on_terminal(24, "-o", "/dev/stdout"), f"{plain}\n{verdict}\n", "nor does the option matter")
-is_(on_terminal(0), plain, "nor where the terminal does not say how high it is")
-is_(on_terminal(24, "-f", "markdown"), culprit("report", RECORDING, "-f", "markdown").out,
+is_(on_terminal(24), (f"{plain}\n{verdict}\n", 0),
+    "on 24 lines the verdict stands at the end, too")
+is_(on_terminal(lines), (f"{plain}\n{verdict}\n", 0),
+    "also where only the prompt has no room")
+is_(on_terminal(lines + 1), (plain, 0), "where all of it is in sight it does not")
+is_(on_terminal(24, "-o", "/dev/stdout"), (f"{plain}\n{verdict}\n", 0),
+    "nor does the option matter")
+is_(on_terminal(0), (plain, 0), "nor where the terminal does not say how high it is")
+is_(on_terminal(24, "-f", "markdown"), (culprit("report", RECORDING, "-f", "markdown").out, 0),
     "other formats are the same everywhere")
 
-narrow = lib.on_terminal("report", RECORDING, lines=0, columns=38)
-is_(narrow, lib.on_terminal("report", RECORDING, lines=0, columns=40),
+narrow = on_terminal(0, columns=38)
+is_(narrow, on_terminal(0, columns=40),
     "a terminal of less than 40 columns has those of 40")
-is_(narrow, lib.on_terminal("report", RECORDING, lines=0, columns=100, COLUMNS="30"),
+is_(narrow, on_terminal(0, COLUMNS="30"),
     "so has one that COLUMNS makes as narrow")
 
 # ---- width ----

@@ -163,9 +163,10 @@ def on_terminal(duration, *args, **more):
     return lib.on_terminal("run", "-c", str(cpu), "-d", duration, *args, **more)
 
 
-plain = on_terminal("1m", until=" of 60.0 s")
-quiet = on_terminal("300ms", "-q", "--no-trace")
-mono = on_terminal("100ms", "-q", NO_COLOR="1")
+ends = [on_terminal("1m", until=" of 60.0 s"), on_terminal("300ms", "-q", "--no-trace"),
+        on_terminal("100ms", "-q", NO_COLOR="1")]
+plain, quiet, mono = (r.err for r in ends)
+ok(all(r.rc == 0 for r in ends), "runs on a terminal end with 0", *ends)
 ok("hiccups · worst" in plain and " of 60.0 s" in plain and "\r" in plain,
    "a terminal gets a progress line", plain[:300])
 ok(" of 300 ms" not in quiet, "-q takes it away", quiet[:300])

@@ -54,10 +54,10 @@ if "kworker" in can:
 # noise, to have something to say
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)
 for width in (80, 100):
-    text = lib.on_terminal("run", "-c", str(cpu), "-d", "300ms", "-q", columns=width, NO_COLOR="1")
-    lines = text.splitlines()
-    ok(any(re.match(r"           \[[A-Z]\d\d\] ", line) for line in lines),
-       f"text at {width} columns says what to do", text)
+    r = lib.on_terminal("run", "-c", str(cpu), "-d", "300ms", "-q", columns=width, NO_COLOR="1")
+    lines = r.err.splitlines()
+    ok(r.rc == 0 and any(re.match(r"           \[[A-Z]\d\d\] ", line) for line in lines),
+       f"text at {width} columns says what to do", r)
     long = [line for line in lines if len(line) > width and not re.match(r" *\S+$", line)]
     ok(not long, f"and fits them", *long)
 noise.terminate()

@@ -422,9 +422,9 @@ def culprit(*args, timeout=HANG_S, **kwargs):
 
 
 def on_terminal(*args, lines=0, columns=0, until=None, **env):
-    """What culprit prints when all its streams are a terminal of so many lines and columns; 0: it
-    does not say. What runs for longer than HANG_S is killed, and has printed that, too. until: once
-    this has come, Ctrl-C does."""
+    """The Result of culprit when all its streams are a terminal of so many lines and columns, with
+    all that it printed as stderr; 0: it does not say. What runs for longer than HANG_S is killed,
+    and has printed that, too. until: once this has come, Ctrl-C does."""
     pid, master = pty.fork()
     if not pid:
         try:
@@ -450,7 +450,7 @@ def on_terminal(*args, lines=0, columns=0, until=None, **env):
         pass
     os.close(master)
     rc, text = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), out.decode(errors="replace")
-    return Result(rc, "", text.replace("\r\n", "\n"), 0).err
+    return Result(rc, "", text.replace("\r\n", "\n"), 0)
 
 
 def interrupted_early(*args):
