@@ -56,7 +56,8 @@ for name, hosts in runs.items():
             mine = [h["duration_ns"] for h in truth[host]["hiccups"] if h["cpu"] == cpu]
             buckets = {float(labels(k)["le"]): v for k, v in
                        select(new, "culprit_hiccup_seconds_bucket", cpu=str(cpu), **many).items()}
-            is_(buckets, {le: sum(d <= le * 1e9 for d in mine) for le in buckets},
+            is_((len(buckets) > 5, buckets),
+                (True, {le: sum(d <= le * 1e9 for d in mine) for le in buckets}),
                 f"{host}, cpu {cpu}: its histogram")
             ok(list(buckets) == sorted(buckets) and all(b == 2 * a for a,
                                                         b in zip(list(buckets),

@@ -138,8 +138,9 @@ ok "...and of each group" grep -q \
 	'^culprit_longest_hiccup_seconds{cpus="700"} 0.001900000' "$work/group"
 report 60 -f prometheus >"$work/cpu"
 report 60 -f prometheus --metrics-per host >"$work/host"
-sum() { # FAMILY FILE: of all its samples, ns
-	awk -v f="$1" 'index($1, f) == 1 { s += $NF } END { printf "%.9f\n", s }' "$2"
+sum() { # FAMILY FILE: of all its samples; where they say nothing, no other file has the same
+	awk -v f="$1" 'index($1, f) == 1 { s += $NF }
+		END { if (s > 0) printf "%.9f\n", s; else print "none in", FILENAME }' "$2"
 }
 for family in culprit_lost_seconds_total culprit_hiccups_total culprit_observed_seconds_total \
 	culprit_interruptions_total culprit_hiccup_seconds_bucket; do

@@ -29,12 +29,15 @@ JOB = """
 tests/accuracy/score -c 1 -n POKES --gap 2ms-6ms --keep /tmp/kept >/tmp/out/score 2>&1
 cp /tmp/kept/report /tmp/out/report
 culprit report /tmp/kept/rec >/tmp/out/text
+echo report $? >/tmp/out/ends
 culprit audit -f json -o /tmp/out/audit
 culprit audit >/tmp/out/audit.text
+echo audit $? >>/tmp/out/ends
 culprit explain call_function >/tmp/out/call
 culprit explain H07 H08 H17 K19 K20 I12 \\
 	$(grep -oE '\\[[A-Z][0-9]{2}\\]' /tmp/out/text | tr -d '[]' | sort -u) \\
 	>/tmp/out/explained
+echo explain $? >>/tmp/out/ends
 if grep -qw osnoise /sys/kernel/tracing/available_tracers; then
 	culprit osnoise -c 1 -d 60s -f json -o /tmp/out/compare --ready-file /tmp/ready &
 	until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
@@ -97,6 +100,8 @@ def judge(kernel):
        f"{name}: it is a guest", report["host"])
     ok(any(f["id"] == "hypervisor" and f["level"] == "WARN"
            for f in json.loads(files["audit"])["findings"]), f"{name}: says the audit, too")
+    ok(re.fullmatch(r"report 0\naudit [02]\nexplain 0\n*", files["ends"]),
+       f"{name}: the report, the audit and what explains them end well", files["ends"])
     for what, text in (("the report", files["text"]), ("the audit", files["audit.text"]),
                        ("what the causes are", FOUND_BY.sub("", files["explained"]))):
         is_(X86.findall(text), [], f"{name}: no word of x86's in {what}")

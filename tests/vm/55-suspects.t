@@ -163,7 +163,7 @@ for kind in "text", "markdown", "html":
     if step_says:
         ok(sentence.search(plain) and "that is no proof" in plain, f"{kind} says so, and no more",
            plain[:4000])
-    ok("planted" not in files[f"apart.{kind}"],
+    ok("culprit" in files[f"apart.{kind}"] and "planted" not in files[f"apart.{kind}"],
        f"{kind}: out of step, its name is nowhere")
 if step_says:
     ok("planted" not in files["step.redacted"] and "user-" in files["step.redacted"],
