@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "base/units.h"
 
 #define KERNEL "proc/sys/kernel/"
 #define DEBUG  "sys/kernel/debug/"
@@ -125,16 +126,32 @@ static void check_rt_throttle(struct audit *a)
 	write_fix(a, f, KERNEL "sched_rt_runtime_us", "-1");
 }
 
+/* The servers' commands. Some kernels, 6.12 among them, refuse them as busy while the time of
+ * deadline tasks is limited, and log that the server is disabled all the same. A limit that is back
+ * while a server is off may be refused. */
+static void end_limit(struct audit *a, struct text *fix, struct text *back)
+{
+	struct text first = {.audit = a};
+	long long limit;
+
+	if (!fix->len || !number_of(a, KERNEL "sched_rt_runtime_us", &limit) || limit < 0)
+		return;
+	text_add(&first, "sysctl -w kernel.sched_rt_runtime_us=-1; %s", fix->at);
+	text_add(back, "; sysctl -w kernel.sched_rt_runtime_us=%lld", limit);
+	free(fix->at);
+	*fix = first;
+}
+
 /* Since 6.12 the deadline server does the work of throttling, and restarts the tick for it. */
 static void check_fair_server(struct audit *a)
 {
-	struct naming names = {0};
 	const struct fact *x = NULL;
 	unsigned cpu, looked = 0;
 	struct text fix = {.audit = a}, back = {.audit = a};
 	struct finding *f = NULL;
+	long long n, most = 0;
 	struct cpus set;
-	long long n;
+	char time[32];
 
 	cpus_clear(&set);
 	while ((x = facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", x))) {
@@ -142,10 +159,10 @@ static void check_fair_server(struct audit *a)
 		    !number_of(a, x->name, &n))
 			continue;
 		looked++;
-		if (!n || !cpus_has(&a->targets, cpu))
+		if (n <= 0 || !cpus_has(&a->targets, cpu))
 			continue;
+		most = n > most ? n : most;
 		cpus_add(&set, cpu);
-		name_add(&names, "", 0);
 		text_add(&fix, "%secho 0 > /%s", fix.len ? "; " : "", x->name);
 		text_add(&back, "%secho %lld > /%s", back.len ? "; " : "", n, x->name);
 	}
@@ -153,19 +170,22 @@ static void check_fair_server(struct audit *a)
 		not_shown(a, "the fair server");
 	} else if (!looked) {
 		unknown(a, "the fair server", DEBUG "sched/fair_server/");
-	} else if (!names.count) {
+	} else if (!most) {
 		found_ok(a, "the fair server is off");
 	} else {
-		f = found(a, a->realtime ? FINDING_WARN : FINDING_INFO,
-			  a->realtime ? "the fair server takes 50 ms a second from "
-					"a FIFO thread for any normal one on %s"
-				      : "the fair server is on: it matters when a "
-					"FIFO thread spins on %s",
-			  a->whose);
-
+		if (a->realtime)
+			f = warn(a,
+				 "the fair server takes up to %s of each period, 1 s by default, "
+				 "from a FIFO thread for any normal one on %s",
+				 format_ns(most, time, sizeof(time)), a->whose);
+		else
+			f = info(a,
+				 "the fair server is on: it matters when a FIFO thread spins on %s",
+				 a->whose);
 		if (f)
 			f->cpus = set;
 		good(f, "runtime 0");
+		end_limit(a, &fix, &back);
 	}
 	fix_take(f, &fix, &back);
 }

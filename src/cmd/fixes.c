@@ -118,12 +118,11 @@ static bool is_there(const struct knobs *k, const struct knob *new, uint32_t bef
 	return false;
 }
 
-/* True for the fixes with which nothing takes a CPU from a real-time thread for a while: the
+/* True for a fix with which nothing takes a CPU from a real-time thread for a while: the
  * guardian might never run on the CPUs where it is needed. */
 static bool ends_throttling(const struct cause *c)
 {
-	return strstr(c->knob.path, "/fair_server/") ||
-	       strstr(c->knob.path, "/sched_rt_runtime_us");
+	return strstr(c->knob.path, "/sched_rt_runtime_us");
 }
 
 /* False, with the reason: the thread or the interrupt of this knob has another name now; then its

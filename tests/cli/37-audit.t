@@ -635,6 +635,16 @@ else:
            and f"#   {both} rcu_nocbs=3 in place of isolcpus=2\n" in script
            and f"#   boot with: {both} in place of isolcpus=2\n" in script,
            "text and script say what they replace", text, script)
+    with Root() as root:
+        root.task(812, "workload", 0x400000, 3, "3", 1, 50, "R")
+        root.put("proc/sys/kernel/sched_rt_runtime_us", "950000\n")
+        root.put("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n")
+        profile, script, _, _, _ = setup_forms(root)
+        begin, end = script.split("stop() {")
+        ok("sysctl" not in profile and "sysfs" not in profile
+           and "sysctl -w kernel.sched_rt_runtime_us=-1; echo 0 > /sys" in begin
+           and "runtime; sysctl -w kernel.sched_rt_runtime_us=950000" in end,
+           "tuned: settings that need their order are for its script", profile, script)
     r = culprit("audit", "--tuned", "/nonexistent/x/y")
     ok(r.rc == 1 and not r.out and "/nonexistent/x/y" in r.err and len(r.err.splitlines()) == 1,
        "--tuned where nothing can be made is refused", r)

@@ -246,8 +246,8 @@ RECIPES = {
     "T02": Recipe(batch=7, busy="exec taskset -c 1 sh -c 'while :; do :; done'", ends=MOVE,
                   left=0.1, least=50,
                   without=NO_NOHZ_FULL),
-    "T03": Recipe(  # without the sysctl this kernel refuses the command
-        batch=20, make="sysctl kernel.sched_rt_runtime_us=-1", seconds=5, run="run -c 1 -P f:10",
+    "T03": Recipe(
+        batch=20, seconds=5, run="run -c 1 -P f:10",
         busy="exec taskset -c 1 sh -c 'while :; do :; done'",
         without={"5.10": NO_FILE, "6.1": NO_FILE}),
     "T04": Recipe(batch=7, busy=calls("cpu_timer", 1), ends=STOP, left=0.1, least=20,

@@ -162,7 +162,8 @@ static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 	fact("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
 	assert_cause(timer, "T03");
 	assert_cause(s, "T03");
-	assert_string_equal(s->advice, "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime");
+	assert_string_equal(s->advice, "sysctl kernel.sched_rt_runtime_us=-1; echo 0 > "
+				       "/sys/kernel/debug/sched/fair_server/cpu3/runtime");
 	fact("run/tasks/0000", "20 20 S 208040 3 6 0 3 sugov:3\n"); /* a kernel thread */
 	assert_cause(timer, "T03");
 	fact("run/tasks/0000", "900 900 R 400000 3 6 0 0-3 control\n");

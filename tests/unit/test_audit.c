@@ -739,9 +739,11 @@ static const struct step steps[] = {
 	{"fair_server",
 	 {{"sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n"}},
 	 FINDING_WARN,
-	 "fair server takes",
+	 "the fair server takes up to 50.0 ms of each period",
+	 "sysctl -w kernel.sched_rt_runtime_us=-1; "
 	 "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime",
-	 "echo 50000000 > "},
+	 "echo 50000000 > /sys/kernel/debug/sched/fair_server/cpu3/runtime; "
+	 "sysctl -w kernel.sched_rt_runtime_us=950000"},
 	{"timer_migration",
 	 {{KERNEL "timer_migration", "0\n"}},
 	 FINDING_INFO,
@@ -1018,6 +1020,41 @@ static void test_steps(void **state)
 		findings_free(&out);
 		facts_free(&f);
 	}
+}
+
+/* The limit on deadline tasks is left alone where it stands in no server's way. */
+static void test_fair_server(void **state)
+{
+	static const struct {
+		const char *limit, *fix, *undo;
+	} rows[] = {
+		{"-1\n", "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime",
+		 "echo 20000000 > /sys/kernel/debug/sched/fair_server/cpu3/runtime"},
+		{"950000\n",
+		 "sysctl -w kernel.sched_rt_runtime_us=-1; "
+		 "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime",
+		 "echo 20000000 > /sys/kernel/debug/sched/fair_server/cpu3/runtime; "
+		 "sysctl -w kernel.sched_rt_runtime_us=950000"},
+	};
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	good(&f);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		put(&f, KERNEL "sched_rt_runtime_us", rows[i].limit);
+		put(&f, "sys/kernel/debug/sched/fair_server/cpu3/runtime", "20000000\n");
+		out = check(&f, 3);
+		assert_string_equal(find(&out, "fair_server")->fix, rows[i].fix);
+		assert_string_equal(find(&out, "fair_server")->undo, rows[i].undo);
+		findings_free(&out);
+	}
+	put(&f, "sys/kernel/debug/sched/fair_server/cpu3/runtime", "0\n");
+	out = check(&f, 3);
+	assert_string_equal(find(&out, "fair_server")->title, "the fair server is off");
+	assert_null(find(&out, "fair_server")->fix);
+	findings_free(&out);
+	facts_free(&f);
 }
 
 /* Each check of the good world has a bad step, or only reports. */
@@ -1955,6 +1992,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_fair_server),
 		cmocka_unit_test(test_all_have_steps),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_arm64),

@@ -419,7 +419,7 @@ static void test_throttled(void **state)
 	fact("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
 	add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 10, 2000);
 	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads "
-	       "without a real-time priority: echo 0 > "
+	       "without a real-time priority: sysctl -w kernel.sched_rt_runtime_us=-1; echo 0 > "
 	       "/sys/kernel/debug/sched/fair_server/cpu3/runtime");
 }
 
