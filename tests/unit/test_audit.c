@@ -451,8 +451,36 @@ static const struct step steps[] = {
 	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
 	  {"run/irqbalance", "IRQBALANCE_BANNED_CPULIST=1-2\n"}},
 	 FINDING_WARN,
-	 "replaces irqbalance's own ban of isolated CPUs and leaves out cpu 3",
-	 "IRQBALANCE_BANNED_CPULIST=1-3 in",
+	 "IRQBALANCE_BANNED_CPULIST replaces irqbalance's own ban of isolated CPUs and leaves out "
+	 "cpu 3",
+	 "IRQBALANCE_BANNED_CPULIST=1-3 (before 1.8 IRQBALANCE_BANNED_CPUS=e) in",
+	 NULL},
+	/* the mask comes first */
+	{"irqbalance",
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
+	  {"run/irqbalance", "IRQBALANCE_BANNED_CPULIST=3\nIRQBALANCE_BANNED_CPUS=1\n"}},
+	 FINDING_WARN,
+	 "IRQBALANCE_BANNED_CPUS replaces irqbalance's own ban of isolated CPUs and leaves out "
+	 "cpu 3",
+	 "IRQBALANCE_BANNED_CPULIST=0,3 in place of IRQBALANCE_BANNED_CPUS (before 1.8 "
+	 "IRQBALANCE_BANNED_CPUS=9) in",
+	 NULL},
+	/* a file that was changed since it began */
+	{"irqbalance",
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
+	  {"run/irqbalance", ""},
+	  {"etc/default/irqbalance", "IRQBALANCE_BANNED_CPULIST=1\n"}},
+	 FINDING_OK,
+	 "leaves these CPUs alone",
+	 NULL,
+	 NULL},
+	{"irqbalance",
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
+	  {"run/irqbalance", "IRQBALANCE_BANNED_CPUS=00000001\n"},
+	  {"etc/sysconfig/irqbalance", "IRQBALANCE_BANNED_CPUS=00000001\n"}},
+	 FINDING_WARN,
+	 "leaves out cpu 3",
+	 "=9) in /etc/sysconfig/irqbalance, and restart it",
 	 NULL},
 	/* nobody would be left */
 	{"irqbalance",
@@ -1020,6 +1048,43 @@ static void test_steps(void **state)
 		findings_free(&out);
 		facts_free(&f);
 	}
+}
+
+/* What is set in a form that is not read here is not known; the list is read from 1.8 on. */
+static void test_irqbalance(void **state)
+{
+	static const struct {
+		const char *own, *isolated, *value;
+		bool known;
+	} rows[] = {
+		{"IRQBALANCE_BANNED_CPUS=$MASK\n", "3\n",
+		 "IRQBALANCE_BANNED_CPUS is in a form that is not read here", false},
+		{"IRQBALANCE_BANNED_CPULIST=3-N\n", "3\n",
+		 "IRQBALANCE_BANNED_CPULIST is in a form that is not read here", false},
+		{"IRQBALANCE_BANNED_CPULIST=3\n", "\n",
+		 "by IRQBALANCE_BANNED_CPULIST, which it reads from 1.8 on", true},
+		{"IRQBALANCE_BANNED_CPULIST=3\n", "3\n", NULL, true},
+		{"IRQBALANCE_BANNED_CPUS=8\n", "\n", NULL, true},
+	};
+	struct facts f = {0};
+
+	(void)state;
+	good(&f);
+	put(&f, TASKS, GOOD_TASKS "9 9 S 400000 0 0 0 0-2 irqbalance\n");
+	put(&f, CPU "nohz_full", "\n");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct findings out;
+
+		put(&f, "run/irqbalance", rows[i].own);
+		put(&f, CPU "isolated", rows[i].isolated);
+		out = check(&f, 3);
+		assert_int_equal(find(&out, "irqbalance")->level,
+				 rows[i].known ? FINDING_OK : FINDING_INFO);
+		assert_int_equal(find(&out, "irqbalance")->known, rows[i].known);
+		assert_text(find(&out, "irqbalance")->value, rows[i].value);
+		findings_free(&out);
+	}
+	facts_free(&f);
 }
 
 /* The limit on deadline tasks is left alone where it stands in no server's way. */
@@ -1867,7 +1932,8 @@ static void test_others(void **state)
 		{"rcu_threads", "for t in 17; do taskset -pc 0 $t; done",
 		 "for t in 17; do taskset -pc 2 $t; done"},
 		{"irqbalance",
-		 "IRQBALANCE_BANNED_CPULIST=1-3 in /etc/default/irqbalance and restart it, or "
+		 "IRQBALANCE_BANNED_CPULIST=1-3 (before 1.8 IRQBALANCE_BANNED_CPUS=e) in "
+		 "/etc/default/irqbalance or /etc/sysconfig/irqbalance, and restart it; or "
 		 "systemctl disable --now irqbalance",
 		 "systemctl disable --now irqbalance: with those that are banned no CPU would be "
 		 "left to it"},
@@ -1993,6 +2059,7 @@ int main(void)
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_fair_server),
+		cmocka_unit_test(test_irqbalance),
 		cmocka_unit_test(test_all_have_steps),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_arm64),
