@@ -183,7 +183,8 @@ void check_irqbalance(struct audit *a)
 	cpus_or(&all, &b.cpus);
 	cpus_format(&missing, list, sizeof(list));
 	if (b.by)
-		f = warn(a, "%s replaces irqbalance's own ban of isolated CPUs and leaves out cpu %s",
+		f = warn(a,
+			 "%s replaces irqbalance's own ban of isolated CPUs and leaves out cpu %s",
 			 b.by, list);
 	else
 		f = warn(a, "irqbalance runs and may move IRQs to cpu %s", list);

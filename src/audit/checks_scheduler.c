@@ -13,17 +13,26 @@
 
 #define KNOB_BY(check, ...) check, &(const struct knob_check)__VA_ARGS__
 
+/* kernel.watchdog_thresh in seconds, 0 to 60: with 0 neither watchdog runs, whatever their switches
+ * say (kernel/watchdog.c). */
+static long long watchdog_thresh(const struct audit *a)
+{
+	long long n;
+
+	return number_of(a, KERNEL "watchdog_thresh", &n) && n >= 0 && n <= 60 ? n : 10;
+}
+
 static void check_softlockup(struct audit *a)
 {
-	long long on, soft;
+	long long on, soft, tenths = 4 * watchdog_thresh(a);
+	char list[CPUS_LIST], period[16];
 	struct cpus mask;
-	char list[CPUS_LIST];
 
 	if (!number_of(a, KERNEL "watchdog", &on) || !number_of(a, KERNEL "soft_watchdog", &soft)) {
 		unknown(a, "soft-lockup watchdog", KERNEL "soft_watchdog");
 		return;
 	}
-	if (!on || !soft) {
+	if (!on || !soft || !tenths) {
 		found_ok(a, "no soft-lockup watchdog");
 		return;
 	}
@@ -35,10 +44,11 @@ static void check_softlockup(struct audit *a)
 		found_ok(a, "the soft-lockup watchdog leaves these CPUs alone");
 		return;
 	}
+	snprintf(period, sizeof(period), "%g", tenths / 10.0);
 	struct finding *f = warn(a,
-				 "the soft-lockup watchdog runs on %s: every 4 s a timer, and a "
+				 "the soft-lockup watchdog runs on %s: every %s s a timer, and a "
 				 "switch to migration/N",
-				 a->whose);
+				 a->whose, period);
 
 	if (f)
 		f->cpus = a->targets;
@@ -289,6 +299,10 @@ static void check_nmi_watchdog(struct audit *a)
 		found_ok(a, "no NMI watchdog: this CPU has no NMIs");
 		return;
 	}
+	if (!watchdog_thresh(a)) {
+		found_ok(a, "no NMI watchdog");
+		return;
+	}
 	if (!number_of(a, KERNEL "nmi_watchdog", &on) || !on ||
 	    !list_of(a, KERNEL "watchdog_cpumask", &mask)) {
 		check_knob(a);
@@ -298,7 +312,8 @@ static void check_nmi_watchdog(struct audit *a)
 		found_ok(a, "the NMI watchdog leaves these CPUs alone");
 		return;
 	}
-	f = warn(a, "the NMI watchdog interrupts %s about every 10 s", a->whose);
+	f = warn(a, "the NMI watchdog interrupts %s about every %lld s", a->whose,
+		 watchdog_thresh(a));
 	if (f) {
 		f->cpus = mask;
 		cpus_and(&f->cpus, &a->targets);
@@ -322,7 +337,8 @@ const struct check checks_scheduler[] = {
 		  .test = GOOD_IS,
 		  .limit = 0,
 		  .level = FINDING_WARN,
-		  .title = "the NMI watchdog interrupts each CPU of its mask about every 10 s",
+		  .title = "the NMI watchdog interrupts each CPU of its mask, about every "
+			   "kernel.watchdog_thresh seconds (10 by default)",
 		  .fine = "no NMI watchdog",
 		  .set = "0"})},
 	{"backtraces", "H04", check_backtraces, NULL},
