@@ -113,6 +113,11 @@ unsigned long long sum_of_targets(const struct audit *a, const char *line);
  * given, and value is "". */
 bool parameter(const struct audit *a, const char *name, char *value, size_t len);
 
+/* True where the kernel is known to be older than this version, and where it is known to be this
+ * one or newer. */
+bool kernel_before(const struct audit *a, int major, int minor);
+bool kernel_from(const struct audit *a, int major, int minor);
+
 bool may_be_x86(const struct audit *a); /* false where the CPU is another architecture's */
 bool has_word(const char *text, const char *word); /* between blanks */
 bool meets(const struct cpus *a, const struct cpus *b);

@@ -6,6 +6,7 @@
 
 #include "audit/checks.h"
 #include "base/escape.h"
+#include "model/isolation.h"
 
 static void check_rps(struct audit *a)
 {
@@ -71,26 +72,78 @@ static void check_napi(struct audit *a)
 	command(f, "for t in $(pgrep '^napi/'); do taskset -pc %s $t; done", a->keep);
 }
 
+/* With rq_affinity 1 a CPU completes what another one asked for where the scheduler counts the two
+ * as sharing the last-level cache (kernel/sched/topology.c: cpus_share_cache): a CPU that a cpuset
+ * has taken out of its domains shares it with none. One that isolcpus= has left out from the begin
+ * counts as in the cache of number 0, which is that of CPU 0 unless this is isolated. */
+static bool shares_cache(const struct audit *a)
+{
+	struct isolation now;
+	struct cpus cache;
+	char name[96];
+
+	isolation_of(a->facts, &now);
+	if (!now.boot_known || cpus_has(&now.all, 0))
+		return false;
+	cpus_sub(&now.all, &now.boot);
+	if (meets(&now.all, &a->targets))
+		return false;
+	each_target(a, cpu)
+	{
+		snprintf(name, sizeof(name),
+			 "sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_list", cpu);
+		if (!list_of(a, name, &cache) || !covers(&cache, &a->online))
+			return false;
+	}
+	return true;
+}
+
+/* A request completes where its interrupt came if all interrupts are threads (block/blk-mq.c:
+ * blk_mq_complete_need_ipi). */
+static bool all_threaded(const struct audit *a)
+{
+	char text[8];
+
+	return (kconfig(a, "PREEMPT_RT", text, sizeof(text)) && !strcmp(text, "y")) ||
+	       (parameter(a, "threadirqs", text, sizeof(text)) && kernel_from(a, 5, 12));
+}
+
 static void check_block(struct audit *a)
 {
+	struct text fix = {.audit = a}, back = {.audit = a};
+	bool one = false, two = false, shared = shares_cache(a), threaded = all_threaded(a);
 	struct naming names = {0};
 	const struct fact *x = NULL;
+	struct finding *f = NULL;
 	long long n;
 
-	while ((x = facts_next(a->facts, "sys/block/*/queue/rq_affinity", x)))
-		if (number_of(a, x->name, &n) && n == 2)
-			name_add(&names, x->name + strlen("sys/block/"),
-				 strcspn(x->name + strlen("sys/block/"), "/"));
-	if (!names.count) {
-		found_ok(a, "no disk completes I/O on the very CPU that asked for it");
-		return;
-	}
-	struct finding *f = info(a, "disks complete I/O on the very CPU that asked for it: %s",
-				 name_list(&names));
+	while ((x = facts_next(a->facts, "sys/block/*/queue/rq_affinity", x))) {
+		char path[FACT_NAME_MAX], slashed[FACT_NAME_MAX];
+		const char *disk = x->name + strlen("sys/block/");
 
-	value(f, "rq_affinity 2");
-	good(f, "0, and no I/O from %s", a->whose);
-	command(f, "for f in /sys/block/*/queue/rq_affinity; do echo 0 > \"$f\"; done");
+		if (threaded || !number_of(a, x->name, &n) || (n != 2 && (n != 1 || shared)))
+			continue;
+		one |= n == 1;
+		two |= n == 2;
+		name_add(&names, disk, strcspn(disk, "/"));
+		snprintf(slashed, sizeof(slashed), "/%s", x->name);
+		if (!shell_quote(slashed, path, sizeof(path)))
+			continue;
+		text_add(&fix, "%secho 0 > %s", fix.len ? "; " : "", path);
+		text_add(&back, "%secho %lld > %s", back.len ? "; " : "", n, path);
+	}
+	if (!names.count) {
+		found_ok(a,
+			 "no disk sends the completion of I/O back to the CPU that asked for it");
+	} else {
+		f = info(a,
+			 "disks may send the completion of I/O back to the CPU that asked for it: "
+			 "%s",
+			 name_list(&names));
+		value(f, "rq_affinity %s", !one ? "2" : two ? "1 and 2" : "1");
+		good(f, "0, and no I/O from %s", a->whose);
+	}
+	fix_take(f, &fix, &back);
 }
 
 static void check_softirqs(struct audit *a)

@@ -87,13 +87,9 @@ static char *flags_of_isolcpus(const struct audit *a, char given[CPUS_LIST])
 /* See to_isolate(). Where the kernel is not known it is one that drops it. */
 static bool drops_second(const struct audit *a)
 {
-	const char *release = text_of(a, RELEASE);
 	char given[CPUS_LIST];
-	int major, minor;
 
-	return strstr(flags_of_isolcpus(a, given), "nohz") || !release ||
-	       sscanf(release, "%d.%d", &major, &minor) != 2 || major < 5 ||
-	       (major == 5 && minor < 18);
+	return strstr(flags_of_isolcpus(a, given), "nohz") || !kernel_from(a, 5, 18);
 }
 
 static struct conditions read_conditions(const struct facts *facts)

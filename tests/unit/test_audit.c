@@ -537,9 +537,63 @@ static const struct step steps[] = {
 	 NULL,
 	 NULL},
 	{"block_affinity",
-	 {{"sys/block/sda/queue/rq_affinity", "2\n"}},
+	 {{"sys/block/sda/queue/rq_affinity", "2\n"}, {"sys/block/sdb/queue/rq_affinity", "1\n"}},
+	 FINDING_INFO,
+	 "that asked for it: sda",
+	 "echo 0 > /sys/block/sda/queue/rq_affinity",
+	 "echo 2 > /sys/block/sda/queue/rq_affinity"},
+	/* 1 sends it to another cache, and a CPU of an isolated partition counts as one with its
+	 * own */
+	{"block_affinity",
+	 {{"sys/block/sda/queue/rq_affinity", "1\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"block_affinity",
+	 {{"sys/block/sda/queue/rq_affinity", "2\n"},
+	  {"sys/block/sdb/queue/rq_affinity", "1\n"},
+	  {CPU "cpu3/cache/index3/shared_cpu_list", "2-3\n"}},
+	 FINDING_INFO,
+	 "that asked for it: sda, sdb",
+	 "echo 0 > /sys/block/sda/queue/rq_affinity; echo 0 > /sys/block/sdb/queue/rq_affinity",
+	 "echo 2 > /sys/block/sda/queue/rq_affinity; echo 1 > /sys/block/sdb/queue/rq_affinity"},
+	{"block_affinity",
+	 {{"sys/block/sda/queue/rq_affinity", "1\n"},
+	  {CPU "isolated", "\n"},
+	  {"sys/fs/cgroup/cpuset.cpus.isolated", "3\n"}},
 	 FINDING_INFO,
 	 "sda",
+	 NULL,
+	 NULL},
+	{"block_affinity",
+	 {{"sys/block/sda/queue/rq_affinity", "1\n"}, {CPU "isolated", "0,3\n"}},
+	 FINDING_INFO,
+	 "sda",
+	 NULL,
+	 NULL},
+	/* nothing is sent where all interrupts are threads */
+	{"block_affinity",
+	 {{"sys/block/sda/queue/rq_affinity", "2\n"},
+	  {"run/kconfig", "CONFIG_HZ=250\nCONFIG_PREEMPT_RT=y\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"block_affinity",
+	 {{"sys/block/sda/queue/rq_affinity", "2\n"},
+	  {"proc/cmdline", "threadirqs\n"},
+	  {KERNEL "osrelease", "5.12.0\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"block_affinity",
+	 {{"sys/block/sda/queue/rq_affinity", "2\n"},
+	  {"proc/cmdline", "threadirqs\n"},
+	  {KERNEL "osrelease", "5.10.0-30-amd64\n"}},
+	 FINDING_INFO,
+	 NULL,
 	 NULL,
 	 NULL},
 	/* threads and work */
@@ -1084,7 +1138,7 @@ static void test_steps(void **state)
 	}
 }
 
-/* What is set in a form that is not read here is not known; the list is read from 1.8 on. */
+/* A setting in a form that is not read here is not known; the list is read from 1.8 on. */
 static void test_irqbalance(void **state)
 {
 	static const struct {
