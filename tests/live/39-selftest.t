@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit selftest makes noise of each class of poke's that this machine can make, names it, and
-leaves nothing behind, however it ends; tests/vm/10-debian-rt.t has that of a nohz_full CPU.
+leaves nothing behind, however it ends, also where it is told that the CPU is nohz_full.
 
 That a class is named is judged as tests/live/20-poke.t judges it."""
 import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
 import lib
@@ -69,4 +70,45 @@ for number, code, windows in ((signal.SIGKILL, -9, 1), (signal.SIGINT, 3, 2)):
     is_(r.rc, code, f"{number.name}: the exit status")
     left = lib.await_gone(lambda: ours(proc.pid))
     is_((left, lib.read(MIGRATION)), ([], before), f"{number.name}: nothing is left")
+
+# What it is told of the machine in a mount namespace: a nohz_full CPU, whose timers stay only while
+# the knob is 0. It is a file there, which nobody else reads.
+TOLD = """cd "$0" && mkdir real cpus && mount --bind /sys/devices/system/cpu real &&
+ln -s "$0"/real/* cpus/ && rm -f cpus/nohz_full && echo $1 >cpus/nohz_full && shift &&
+mount --bind cpus /sys/devices/system/cpu && mount --bind knob MIGRATION && exec "$@"
+""".replace("MIGRATION", MIGRATION)
+
+
+def await_off(proc, knob, known):
+    """The process that makes noise with the knob off, none of the known ones; None: it never came.
+    """
+    end = time.monotonic() + lib.READY_MAX_S
+    while proc.poll() is None and time.monotonic() < end:
+        pid = noise(proc.pid)
+        if pid not in known and lib.read(knob).strip() == "0":
+            return pid
+        time.sleep(0.002)
+    return None
+
+
+# The noise of both windows, and culprit itself.
+for victims in ("noise", "noise"), ("culprit",):
+    with tempfile.TemporaryDirectory() as here:
+        knob = os.path.join(here, "knob")
+        with open(knob, "w") as f:
+            f.write("1\n")
+        proc = lib.spawn("selftest", "-c", str(cpu), "-q",
+                         prefix=("unshare", "-m", "sh", "-c", TOLD, here, str(cpu)))
+        known = [None]
+        for victim in victims:
+            known.append(await_off(proc, knob, known))
+            if known[-1]:
+                os.kill(known[-1] if victim == "noise" else proc.pid, signal.SIGKILL)
+        r = lib.finish(proc)
+        # Had it not been put back behind the first window, the second would have found it off, and
+        # left it so.
+        left = lib.await_gone(lambda: lib.read(knob).strip() == "0")
+        ok(all(known[1:]) and not left and r.rc == (-9 if "culprit" in victims else 1),
+           f"killed with kernel.timer_migration off, {' and '.join(victims)}: it is put back",
+           known, lib.read(knob), r)
 done()
