@@ -71,7 +71,7 @@ for number, code, windows in ((signal.SIGKILL, -9, 1), (signal.SIGINT, 3, 2)):
     left = lib.await_gone(lambda: ours(proc.pid))
     is_((left, lib.read(MIGRATION)), ([], before), f"{number.name}: nothing is left")
 
-# What it is told of the machine in a mount namespace: a nohz_full CPU, whose timers stay only while
+# A machine as a mount namespace has it: with a nohz_full CPU, whose timers stay only while
 # the knob is 0. It is a file there, which nobody else reads.
 TOLD = """cd "$0" && mkdir real cpus && mount --bind /sys/devices/system/cpu real &&
 ln -s "$0"/real/* cpus/ && rm -f cpus/nohz_full && echo $1 >cpus/nohz_full && shift &&
