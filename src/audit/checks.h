@@ -92,6 +92,9 @@ __attribute__((format(printf, 2, 3))) void undo(struct finding *f, const char *f
 /* Sets the fix to writing `text` to this file, and the undo to writing back its present text. Uses
  * sysctl for files below proc/sys. */
 void write_fix(struct audit *a, struct finding *f, const char *name, const char *text);
+/* The same where the file shows what is in force: what was asked for is the text of `asked`. */
+void write_fix_asked(struct audit *a, struct finding *f, const char *name, const char *text,
+		     const char *asked);
 
 /* Reports that a fact is missing: an absent one counts as fine (the kernel does not have it), any
  * other as not known. Facts that are absent because a file system is not mounted are not known,

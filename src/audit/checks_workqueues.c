@@ -8,8 +8,11 @@
 
 #define WQ_DIR "sys/devices/virtual/workqueue/"
 
+/* From 6.8 on the mask is without the CPUs of isolated partitions, and a file beside it has what
+ * was asked for (kernel/workqueue.c: wq_requested_unbound_cpumask). */
 static void check_unbound(struct audit *a)
 {
+	static const char requested[] = WQ_DIR "cpumask_requested";
 	char list[CPUS_LIST];
 	struct cpus set;
 
@@ -29,7 +32,8 @@ static void check_unbound(struct audit *a)
 	}
 	value(f, "cpu %s", cpus_format(&set, list, sizeof(list)));
 	good(f, "cpu %s", a->keep);
-	write_fix(a, f, WQ_DIR "cpumask", a->keep_mask);
+	write_fix_asked(a, f, WQ_DIR "cpumask", a->keep_mask,
+			text_of(a, requested) ? requested : WQ_DIR "cpumask");
 }
 
 /* CPUs on which a workqueue with a mask of its own runs: those that the mask for all has, too, or,

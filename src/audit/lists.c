@@ -136,7 +136,13 @@ static bool sysctl_key(const char *name, char *key, size_t len)
 
 void write_fix(struct audit *a, struct finding *f, const char *name, const char *text)
 {
-	const char *now = facts_text(a->facts, name);
+	write_fix_asked(a, f, name, text, name);
+}
+
+void write_fix_asked(struct audit *a, struct finding *f, const char *name, const char *text,
+		     const char *asked)
+{
+	const char *now = facts_text(a->facts, asked);
 	char path[FACT_NAME_MAX + 8], slashed[FACT_NAME_MAX + 2], key[128], old[2 * CPUS_LIST],
 		line[2 * CPUS_LIST];
 

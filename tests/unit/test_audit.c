@@ -633,6 +633,13 @@ static const struct step steps[] = {
 	 "unbound",
 	 "echo 7 > /sys/devices/virtual/workqueue/cpumask",
 	 "echo f > "},
+	/* the file shows what a partition leaves of the mask that was asked for */
+	{"unbound_work",
+	 {{WQ "cpumask", "b\n"}, {WQ "cpumask_requested", "f\n"}, {WQ "cpumask_isolated", "4\n"}},
+	 FINDING_WARN,
+	 "unbound",
+	 "echo 7 > /sys/devices/virtual/workqueue/cpumask",
+	 "echo f > /sys/devices/virtual/workqueue/cpumask"},
 	{"workqueues",
 	 {{WQ "writeback/cpumask", "f\n"}, {WQ "cpumask", "f\n"}},
 	 FINDING_WARN,
