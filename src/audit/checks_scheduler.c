@@ -206,23 +206,26 @@ static void check_timer_migration(struct audit *a)
 {
 	struct cpus nohz;
 	long long n;
+	bool full;
 
 	if (!number_of(a, KERNEL "timer_migration", &n)) {
 		unknown(a, "timer migration", KERNEL "timer_migration");
 		return;
 	}
 	list_of(a, "sys/devices/system/cpu/nohz_full", &nohz);
-	if (n) {
-		found_ok(a, meets(&nohz, &a->targets)
-				    ? "timers that are armed on nohz_full CPUs go to others"
-				    : "timer migration is on");
+	full = meets(&nohz, &a->targets);
+	if (n || !full) {
+		found_ok(a, n && full ? "timers that are armed on nohz_full CPUs go to others"
+			    : n       ? "timer migration is on"
+				      : "timer migration is off, and none of these CPUs is "
+					"nohz_full");
 		return;
 	}
-	struct finding *f = info(a, "timers stay on the CPU that armed them%s",
-				 meets(&nohz, &a->targets) ? ", though it is nohz_full" : "");
+	struct finding *f =
+		info(a, "timers stay on the CPU that armed them, though it is nohz_full");
 
 	value(f, "timer_migration is 0");
-	good(f, "1 with nohz_full; 0 keeps an idle CPU's timers off where there is no nohz_full");
+	good(f, "1");
 	write_fix(a, f, KERNEL "timer_migration", "1");
 }
 

@@ -200,7 +200,7 @@ struct step {
 	const char *id;
 	struct named change[3]; /* text NULL: the file is absent */
 	enum finding_level level;
-	const char *title, *fix, *undo; /* parts of them; NULL: any */
+	const char *title, *fix, *undo; /* parts of them; NULL: any; fix "": none */
 };
 
 static const struct step steps[] = {
@@ -873,6 +873,12 @@ static const struct step steps[] = {
 	 "though it is nohz_full",
 	 "sysctl -w kernel.timer_migration=1",
 	 NULL},
+	{"timer_migration",
+	 {{KERNEL "timer_migration", "0\n"}, {CPU "nohz_full", "\n"}},
+	 FINDING_OK,
+	 "timer migration is off",
+	 "",
+	 NULL},
 	{"sched_features",
 	 {{"sys/kernel/debug/sched/features", "HRTICK NO_HRTICK_DL\n"}},
 	 FINDING_INFO,
@@ -1134,7 +1140,7 @@ static void test_steps(void **state)
 		if (s->title && !strstr(x->title, s->title))
 			fail_msg("step %zu: %s says \"%s\", not \"%s\"", i, s->id, x->title,
 				 s->title);
-		if (s->fix && (!x->fix || !strstr(x->fix, s->fix)))
+		if (s->fix && (!x->fix ? *s->fix : !*s->fix || !strstr(x->fix, s->fix)))
 			fail_msg("step %zu: %s: fix \"%s\", not \"%s\"", i, s->id,
 				 x->fix ? x->fix : "", s->fix);
 		if (s->undo && (!x->undo || !strstr(x->undo, s->undo)))
