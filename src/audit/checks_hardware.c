@@ -286,11 +286,22 @@ static void check_mitigations(struct audit *a)
 {
 	const struct fact *x = NULL;
 	char line[LINE_MAX_TEXT];
-	unsigned n = 0;
+	unsigned n = 0, told = 0;
 
 	while ((x = facts_next(a->facts, CPU_DIR "vulnerabilities/*", x))) {
+		if (x->err)
+			continue;
+		told++;
 		first_line(x->text, line, sizeof(line));
 		n += !strncmp(line, "Mitigation", 10);
+	}
+	if (!told) {
+		unknown(a, "a report on processor flaws", CPU_DIR "vulnerabilities/meltdown");
+		return;
+	}
+	if (!n) {
+		found_ok(a, "the kernel tells of no active mitigation of processor flaws");
+		return;
 	}
 	value(info(a, "mitigations of processor flaws lengthen each way into the kernel"),
 	      "%u active", n);
