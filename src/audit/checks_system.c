@@ -15,6 +15,13 @@
 
 /* ---- clocks ---- */
 
+/* True for the counter of a CPU of x86, arm64 or RISC-V, which programs can read. */
+static bool read_by_programs(const char *clock)
+{
+	return !strcmp(clock, "tsc") || !strcmp(clock, "arch_sys_counter") ||
+	       !strcmp(clock, "riscv_clocksource");
+}
+
 static void check_clocksource(struct audit *a)
 {
 	static const char name[] =
@@ -27,7 +34,7 @@ static void check_clocksource(struct audit *a)
 		return;
 	}
 	first_line(text_of(a, name), now, sizeof(now));
-	if (!strcmp(now, "tsc") || !strcmp(now, "arch_sys_counter")) {
+	if (read_by_programs(now)) {
 		value(found_ok(a, "the clock is read without a system call"), "%s", now);
 		return;
 	}
@@ -39,6 +46,10 @@ static void check_clocksource(struct audit *a)
 		a,
 		"the clock is %s: every clock_gettime is a system call and a slow read of a device",
 		now);
+	if (!a->x86) {
+		words(f, "see the kernel's messages for why the CPU's own counter was refused");
+		return;
+	}
 	good(f, "tsc");
 	words(f, "see the kernel's messages for why the TSC was refused; tsc=reliable where it is "
 		 "known to be good");
