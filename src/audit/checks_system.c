@@ -270,6 +270,15 @@ static void take_offline(struct audit *a, struct finding *f, const struct cpus *
 	free(n.text.at);
 }
 
+/* False where the kernel has no control of SMT, as on arm64 before 6.15: nosmt does nothing there.
+ * A kernel that nobody has asked has it if it is x86's. */
+static bool has_nosmt(const struct audit *a)
+{
+	const char *control = text_of(a, CPU_DIR "smt/control");
+
+	return control ? strncmp(control, "not", 3) != 0 : a->x86;
+}
+
 /* nosmt leaves the first thread of each core: it would take away a target that is another. The
  * list of a core has no threads that are offline, so one that is alone in it may be another; and
  * any that is to be quiet for another workload. cpu 0 cannot go offline, on x86. */
@@ -316,7 +325,7 @@ void check_smt(struct audit *a)
 	if (cpus_has(&shared, 0) || covers(&shared, &left)) {
 		words(f, "leave a whole core to housekeeping, and isolate the first thread of each "
 			 "of the others");
-	} else if (first && cpus_count(&shared) > 1 && cpus_empty(&others)) {
+	} else if (first && cpus_count(&shared) > 1 && cpus_empty(&others) && has_nosmt(a)) {
 		boot(f, "nosmt");
 	} else {
 		take_offline(a, f, &shared);
