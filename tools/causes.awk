@@ -15,7 +15,7 @@
 #
 #	sysctl NAME VALUE
 #	file PATH VALUE		its whole text
-#	feature PATH WORD	a word of a list, with NO_ before it or without
+#	feature PATH WORDS	words of a list, with NO_ before each or without
 #	files GLOB VALUE	all files of these names
 #	thread CPUS		where the thread {pid} may run
 #
@@ -100,19 +100,22 @@ function end_field()
 }
 
 # Writes the commands of the entry's knob: one text says what culprit changes and what it prints.
-function make_commands(kind, path, new, n, part)
+function make_commands(kind, path, new, n, part, i)
 {
 	if (((entry, "advice") in value) || ((entry, "save") in value) || \
 	    ((entry, "undo") in value))
 		refuse(entry_line, entry " has a knob: advice, save and undo are made from it")
 	n = split(value[entry, "knob"], part, " ")
 	kind = part[1]
-	path = n == 3 ? part[2] : ""
-	new = part[n]
-	if (!(kind in knob_kinds) || n != (kind == "thread" ? 2 : 3) ||
+	path = n >= 3 ? part[2] : ""
+	new = part[kind == "feature" ? 3 : n]
+	for (i = 4; kind == "feature" && i <= n; i++)
+		new = new " " part[i]
+	if (!(kind in knob_kinds) || \
+	    (kind == "feature" ? n < 3 : n != (kind == "thread" ? 2 : 3)) ||
 	    (kind != "thread" && kind != "sysctl" && path !~ /^\/(sys|proc)\//)) {
 		refuse(entry_line, entry ": a knob is sysctl NAME VALUE, file PATH VALUE, " \
-			"feature PATH WORD, files GLOB VALUE or thread CPUS")
+			"feature PATH WORDS, files GLOB VALUE or thread CPUS")
 		return
 	}
 	if (kind == "sysctl") {
@@ -127,6 +130,10 @@ function make_commands(kind, path, new, n, part)
 		set_commands("for f in " path "; do echo " new " > $f; done", \
 			"$(grep -H . " path ")", \
 			"echo \"$old\" | while IFS=: read -r f v; do echo \"$v\" > \"$f\"; done")
+	else if (kind == "feature" && n > 3)
+		set_commands("for w in " new "; do echo $w > " path "; done", \
+			"$(" current(kind, path, new) ")", \
+			"for w in $old; do echo $w > " path "; done")
 	else
 		set_commands("echo " new " > " path, "$(" current(kind, path, new) ")", \
 			"echo \"$old\" > " path)
@@ -134,12 +141,16 @@ function make_commands(kind, path, new, n, part)
 }
 
 # The command that prints what the knob is set to.
-function current(kind, path, new, word)
+function current(kind, path, new, part, n, i, names)
 {
-	word = new
-	sub(/^NO_/, "", word)
-	return kind == "feature" ? "xargs -n 1 < " path " | grep -x -e " word " -e NO_" word \
-	     : "cat " path
+	if (kind != "feature")
+		return "cat " path
+	n = split(new, part, " ")
+	for (i = 1; i <= n; i++) {
+		sub(/^NO_/, "", part[i])
+		names = names " -e " part[i] " -e NO_" part[i]
+	}
+	return "xargs -n 1 < " path " | grep -x" names
 }
 
 function set_commands(advice, save, undo)

@@ -231,21 +231,32 @@ static void check_timer_migration(struct audit *a)
 
 static void check_features(struct audit *a)
 {
+	static const char *const names[] = {"HRTICK", "HRTICK_DL"}; /* the second: since 5.13 */
 	const char *file = features_file(a), *text = text_of(a, file);
+	struct text fix = {.audit = a}, back = {.audit = a}, on = {.audit = a}, off = {.audit = a};
+	struct finding *f;
 
 	if (!text) {
 		unknown(a, "scheduler features", file);
 		return;
 	}
-	if (!has_word(text, "HRTICK")) {
-		found_ok(a, "no HRTICK preemption timer");
-		return;
+	for (int i = 0; i < 2; i++) {
+		if (!has_word(text, names[i]))
+			continue;
+		text_add(&on, "%s%s", on.len ? ", " : "", names[i]);
+		text_add(&off, "%sNO_%s", off.len ? ", " : "", names[i]);
+		text_add(&fix, "%secho NO_%s > /%s", fix.len ? "; " : "", names[i], file);
+		text_add(&back, "%secho %s > /%s", back.len ? "; " : "", names[i], file);
 	}
-	struct finding *f = info(a, "the scheduler uses an exact preemption timer (HRTICK)");
-
-	good(f, "NO_HRTICK");
-	command(f, "echo NO_HRTICK > /%s", file);
-	undo(f, "echo HRTICK > /%s", file);
+	if (on.len && off.len) {
+		f = info(a, "the scheduler uses an exact preemption timer (%s)", on.at);
+		good(f, "%s", off.at);
+		fix_take(f, &fix, &back);
+	} else {
+		found_ok(a, "no HRTICK preemption timer");
+	}
+	free(on.at);
+	free(off.at);
 }
 
 static void check_backtraces(struct audit *a)

@@ -347,12 +347,16 @@ int knobs_plan(struct knobs *k, const char *root, enum knob_kind kind, const cha
 	       const char *value, unsigned tid, char *why)
 {
 	uint32_t before = k->count;
-	int err;
+	char word[64];
+	int err = 0;
 
 	if (kind == KNOB_THREAD)
 		err = plan_thread(k, root, tid, value, why);
 	else if (kind == KNOB_FILES)
 		err = plan_files(k, root, path, value, why);
+	else if (kind == KNOB_FEATURE)
+		for (int n; !err && sscanf(value, "%63s%n", word, &n) == 1; value += n)
+			err = plan_file(k, root, kind, path, word, why);
 	else
 		err = plan_file(k, root, kind, path, value, why);
 	while (err && k->count > before)

@@ -15,8 +15,9 @@
 #define KNOB_WHY 512
 
 /* Adds what this knob is made of, with what is set now, and changes nothing. path: for KNOB_FILES a
- * glob. tid: of KNOB_THREAD. Left out is what is set so already; masks of CPUs are compared without
- * the zeros before them. 0, -1: it cannot be done here. */
+ * glob. value: of KNOB_FEATURE one word or more. tid: of KNOB_THREAD. Left out is what is set so
+ * already; masks of CPUs are compared without the zeros before them. 0, -1: it cannot be done here.
+ */
 int knobs_plan(struct knobs *k, const char *root, enum knob_kind kind, const char *path,
 	       const char *value, unsigned tid, char *why);
 

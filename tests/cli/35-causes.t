@@ -56,6 +56,10 @@ MADE = {
                              "KNOB_FILE", "/sys/a", "{hkmask}"),
     "feature /sys/a NO_X": ("echo NO_X > /sys/a", "$(xargs -n 1 < /sys/a | grep -x -e X -e NO_X)",
                             'echo "$old" > /sys/a', "KNOB_FEATURE", "/sys/a", "NO_X"),
+    "feature /sys/a NO_X Y": ("for w in NO_X Y; do echo $w > /sys/a; done",
+                              "$(xargs -n 1 < /sys/a | grep -x -e X -e NO_X -e Y -e NO_Y)",
+                              "for w in $old; do echo $w > /sys/a; done",
+                              "KNOB_FEATURE", "/sys/a", "NO_X Y"),
     "thread {housekeeping}": ("taskset -pc {housekeeping} {pid}",
                               "$(taskset -pc {pid} | sed 's/.*: //')",
                               'taskset -pc "$old" {pid}', "KNOB_THREAD", "", "{housekeeping}"),
@@ -165,7 +169,8 @@ ok(all(c[f] for c in book for f in FIELDS), "each with its fields",
 
 # ---- what an undo puts back is what was there, whatever it was ----
 
-# First contents of a file that does not hold a word alone, and the contents to be written back.
+# First contents of a file that does not hold a word alone, and the contents to be written back; of
+# two features, the last that is written.
 HELD = {"transparent_hugepage/enabled": ("[always] madvise never", "always"),
         "sched/features": ("A NO_HRTICK HRTICK_DL RT_PUSH_IPI B", None)}
 # Commands that stand for the machine's: what they say, and what a cause's undo has to call last.
@@ -202,7 +207,7 @@ def put_back(c):
                 first, back = next((v for k, v in HELD.items() if path.endswith(k)),
                                    (f"{len(there)}7", f"{len(there)}7"))
                 there[path], wanted[path] = first, back or (
-                    "NO_HRTICK" if "HRTICK" in c["save"] else "RT_PUSH_IPI")
+                    "HRTICK_DL" if "HRTICK" in c["save"] else "RT_PUSH_IPI")
                 with open(path, "w", encoding="ascii") as f:
                     f.write(first + "\n")
         save, undo = text.split("\x00")

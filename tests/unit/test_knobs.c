@@ -113,6 +113,27 @@ static void sets_and_puts_back(void **state)
 		       "X\n");
 }
 
+/* Several features: set are those that are not set so already; one that is missing ends it. */
+static void sets_several_features(void **state)
+{
+	struct knobs k = {0};
+
+	(void)state;
+	put_text("/sys/features", "A NO_B C\n");
+	assert_int_equal(
+		knobs_plan(&k, root, KNOB_FEATURE, "/sys/features", "NO_A NO_B NO_C", 0, why), 0);
+	assert_int_equal(k.count, 2);
+	assert_string_equal(k.row[0].old, "A");
+	assert_string_equal(k.row[0].new, "NO_A");
+	assert_string_equal(k.row[1].old, "C");
+	assert_string_equal(k.row[1].new, "NO_C");
+	knobs_free(&k);
+	assert_int_equal(knobs_plan(&k, root, KNOB_FEATURE, "/sys/features", "NO_A NO_D", 0, why),
+			 -1);
+	assert_int_equal(k.count, 0);
+	knobs_free(&k);
+}
+
 static void globs_take_all_and_only_what_differs(void **state)
 {
 	struct knobs k = {0};
@@ -515,6 +536,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lock_is_of_the_name),
 		cmocka_unit_test(sets_and_puts_back),
+		cmocka_unit_test(sets_several_features),
 		cmocka_unit_test(globs_take_all_and_only_what_differs),
 		cmocka_unit_test(others_changes_are_left_alone),
 		cmocka_unit_test(masks_are_compared_as_masks),
