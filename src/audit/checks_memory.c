@@ -7,11 +7,15 @@
 
 #include "audit/checks.h"
 #include "base/escape.h"
+#include "model/isolation.h"
 
 #define VM "proc/sys/vm/"
 #define MM "sys/kernel/mm/"
 
-#define KNOB(...) check_knob, &(const struct knob_check)__VA_ARGS__
+#define THP MM "transparent_hugepage/"
+
+#define KNOB(...)           check_knob, &(const struct knob_check)__VA_ARGS__
+#define KNOB_BY(check, ...) check, &(const struct knob_check)__VA_ARGS__
 
 /* Copies a path that the kernel has escaped: "/a\\040b" is "/a b" (seq_file_path). False: it is too
  * long, or of a file that no longer has a name. */
@@ -128,18 +132,81 @@ static void check_kfence(struct audit *a)
 	write_fix(a, f, name, "0");
 }
 
+/* From 6.5 on vmstat_shepherd() leaves out CPUs of isolcpus= and nohz_full=, from 6.8 on those of
+ * isolated partitions, too (cpu_is_isolated). */
+static void check_vmstat(struct audit *a)
+{
+	struct isolation i;
+	struct cpus left_out;
+
+	isolation_of(a->facts, &i);
+	list_of(a, "sys/devices/system/cpu/nohz_full", &left_out);
+	cpus_or(&left_out, &i.boot);
+	if (kernel_from(a, 6, 8))
+		cpus_or(&left_out, &i.cpusets);
+	if (kernel_from(a, 6, 5) && covers(&left_out, &a->targets))
+		found_ok(a, "memory statistics are not added up on these CPUs regularly: they are "
+			    "isolated");
+	else
+		check_knob(a);
+}
+
+/* True where the chosen word of one of these files, "[always] madvise never", is none of those. */
+static bool chooses_other(const struct audit *a, const char *files, const char *const words[2])
+{
+	const struct fact *x = NULL;
+	char word[32];
+
+	while ((x = facts_next(a->facts, files, x)))
+		if (!x->err && strchr(x->text, '[') &&
+		    sscanf(strchr(x->text, '['), "[%31[^]]", word) == 1 && strcmp(word, words[0]) &&
+		    strcmp(word, words[1]))
+			return true;
+	return false;
+}
+
+/* False also where it is not known. A page size may have a word of its own, since 6.8; it may
+ * inherit that for all. */
+static bool no_huge_pages(const struct audit *a)
+{
+	static const char *const never[2] = {"never", "inherit"}, *const deny[2] = {"never",
+										    "deny"};
+
+	return text_of(a, THP "enabled") && !chooses_other(a, THP "enabled", never) &&
+	       !chooses_other(a, THP "hugepages-*/enabled", never) &&
+	       !chooses_other(a, THP "shmem_enabled", deny) &&
+	       !chooses_other(a, THP "hugepages-*/shmem_enabled", never);
+}
+
+static void check_defrag(struct audit *a)
+{
+	if (no_huge_pages(a))
+		found_ok(a, "no page fault compacts memory for a huge page: huge pages are off");
+	else
+		check_knob(a);
+}
+
+static void check_khugepaged(struct audit *a)
+{
+	if (no_huge_pages(a))
+		found_ok(a, "khugepaged does not run: huge pages are off");
+	else
+		check_knob(a);
+}
+
 const struct check checks_memory[] = {
 	{"vmstat", "K01",
-	 KNOB({.name = VM "stat_interval",
-	       .test = GOOD_FROM,
-	       .limit = 10,
-	       .level = FINDING_INFO,
-	       .title = "memory statistics are added up often, by a work item on each CPU "
-			"that changed them",
-	       .fine = "memory statistics are added up seldom",
-	       .set = "120"})},
+	 KNOB_BY(check_vmstat,
+		 {.name = VM "stat_interval",
+		  .test = GOOD_FROM,
+		  .limit = 10,
+		  .level = FINDING_INFO,
+		  .title = "memory statistics are added up often, by a work item on each CPU "
+			   "that changed them",
+		  .fine = "memory statistics are added up seldom",
+		  .set = "120"})},
 	{"thp", "P08",
-	 KNOB({.name = MM "transparent_hugepage/enabled",
+	 KNOB({.name = THP "enabled",
 	       .test = BAD_WORD,
 	       .bad = "always",
 	       .level = FINDING_WARN,
@@ -148,21 +215,22 @@ const struct check checks_memory[] = {
 	       .fine = "transparent huge pages are off, or on for programs that ask",
 	       .set = "never"})},
 	{"thp_defrag", "F04",
-	 KNOB({.name = MM "transparent_hugepage/defrag",
-	       .test = BAD_WORD,
-	       .bad = "always",
-	       .level = FINDING_INFO,
-	       .title = "a page fault may compact memory to get a huge page",
-	       .fine = "page faults compact memory for no program, or for those that ask",
-	       .set = "never"})},
+	 KNOB_BY(check_defrag,
+		 {.name = THP "defrag",
+		  .test = BAD_WORD,
+		  .bad = "always",
+		  .level = FINDING_INFO,
+		  .title = "a page fault may compact memory to get a huge page",
+		  .fine = "page faults compact memory for no program, or for those that ask",
+		  .set = "never"})},
 	{"khugepaged", "P08",
-	 KNOB({.name = MM "transparent_hugepage/khugepaged/scan_sleep_millisecs",
-	       .test = GOOD_FROM,
-	       .limit = 10000,
-	       .level = FINDING_INFO,
-	       .title = "khugepaged scans often",
-	       .fine = "khugepaged scans seldom",
-	       .set = "60000"})},
+	 KNOB_BY(check_khugepaged, {.name = THP "khugepaged/scan_sleep_millisecs",
+				    .test = GOOD_FROM,
+				    .limit = 10000,
+				    .level = FINDING_INFO,
+				    .title = "khugepaged scans often",
+				    .fine = "khugepaged scans seldom",
+				    .set = "60000"})},
 	{"ksm", "K24",
 	 KNOB({.name = MM "ksm/run",
 	       .test = BAD_WORD,
