@@ -136,6 +136,10 @@ bool isolated_now(const struct audit *a,
 		  struct cpus *set);
 struct cpus quiet_now(const struct audit *a); /* isolated, or nohz_full */
 
+#define CPUINFO_LINE 8192
+/* Flags of the first CPU, between blanks; false: not x86, or not known. In checks_hardware.c. */
+bool cpu_flags(const struct audit *a, char *flags, size_t len);
+
 /* Reads a file below sys/devices/system/cpu/cpuN. cpu_text: its first line; NULL, and line is "",
  * when it is missing. */
 bool cpu_number(const struct audit *a, unsigned cpu, const char *path, long long *n);

@@ -13,10 +13,7 @@
 #define MCE     "sys/devices/system/machinecheck/machinecheck0/"
 #define CLOCK   "sys/devices/system/clocksource/clocksource0/"
 
-#define CPUINFO_LINE 8192
-
-/* Flags of the first CPU, between blanks; false: not x86, or not known. */
-static bool cpu_flags(const struct audit *a, char *flags, size_t len)
+bool cpu_flags(const struct audit *a, char *flags, size_t len)
 {
 	const struct fact *x = facts_find(a->facts, "proc/cpuinfo"); /* may be cut behind CPU 0 */
 	const char *at =

@@ -10,47 +10,52 @@
 #define CPU_DIR "sys/devices/system/cpu/"
 #define DEEP_US 2 /* us; the exit from a deep sleep state takes longer */
 
-static void check_governor(struct audit *a)
+/* Kinds of work that a governor does on a CPU. */
+enum governor { GOVERNOR_QUIET, GOVERNOR_WORKS, GOVERNOR_SLOW, GOVERNOR_UNKNOWN };
+
+/* intel_pstate's own "powersave" works in the scheduler, unless the hardware chooses the frequency
+ * (HWP), for which the driver wants EPP, too. EPP has a file where it is in use. */
+static enum governor of_intel(const struct audit *a, int cpu)
 {
-	char governor[64], driver[64], status[32] = "", odd[64] = "";
-	struct cpus set;
-	bool known = false, hwp;
+	const char *cmdline = text_of(a, "proc/cmdline");
+	char flags[CPUINFO_LINE], line[32];
 
-	cpus_clear(&set);
-	if (text_of(a, CPU_DIR "intel_pstate/status"))
-		first_line(text_of(a, CPU_DIR "intel_pstate/status"), status, sizeof(status));
-	each_target(a, cpu)
-	{
-		if (!cpu_text(a, cpu, "cpufreq/scaling_governor", governor, sizeof(governor)))
-			continue;
-		known = true;
-		cpu_text(a, cpu, "cpufreq/scaling_driver", driver, sizeof(driver));
-		/* The hardware chooses the frequency, whatever the governor is called. */
-		hwp = (!strcmp(driver, "intel_pstate") && !strcmp(status, "active")) ||
-		      !strcmp(driver, "amd-pstate-epp");
-		if (!strcmp(governor, "performance") || (hwp && !strcmp(governor, "powersave")))
-			continue;
-		cpus_add(&set, cpu);
-		snprintf(odd, sizeof(odd), "%s", governor);
-	}
-	if (!known) {
-		value(found_ok(a, "the kernel does not scale frequencies here"), "absent");
-		return;
-	}
-	if (cpus_empty(&set)) {
-		found_ok(a, "the frequency governor does no work on these CPUs");
-		return;
-	}
-	struct finding *f = warn(a, "the frequency governor %s works on %s", odd, a->whose);
+	if (cpu_text(a, cpu, "cpufreq/energy_performance_preference", line, sizeof(line)))
+		return GOVERNOR_QUIET;
+	if (!cpu_flags(a, flags, sizeof(flags)) || !cmdline)
+		return GOVERNOR_UNKNOWN;
+	return has_word(flags, "hwp_epp") && !has_word(cmdline, "intel_pstate=no_hwp")
+		       ? GOVERNOR_QUIET
+		       : GOVERNOR_WORKS;
+}
 
-	if (f)
-		f->cpus = set;
-	good(f, "performance");
+/* Writes the governor's name. */
+static enum governor governor_of(const struct audit *a, int cpu, char *name, size_t len)
+{
+	char driver[64];
+
+	if (!cpu_text(a, cpu, "cpufreq/scaling_governor", name, len) ||
+	    !strcmp(name, "performance") || !strcmp(name, "userspace"))
+		return GOVERNOR_QUIET;
+	if (strcmp(name, "powersave"))
+		return GOVERNOR_WORKS;
+	cpu_text(a, cpu, "cpufreq/scaling_driver", driver, sizeof(driver));
+	if (!strcmp(driver, "intel_pstate"))
+		return of_intel(a, cpu);
+	/* The hardware chooses the frequency here, whatever the governor is called. */
+	return !strcmp(driver, "amd-pstate-epp") ? GOVERNOR_QUIET : GOVERNOR_SLOW;
+}
+
+static void governor_fix(struct audit *a, struct finding *f, const struct cpus *set)
+{
 	struct number_words cpus = {.text.audit = a};
 	struct text fix = {.audit = a}, back = {.audit = a};
-	char old[128];
+	char governor[64], old[128];
 
-	for (int cpu = cpus_next(&set, 0); cpu >= 0; cpu = cpus_next(&set, cpu + 1)) {
+	if (f)
+		f->cpus = *set;
+	good(f, "performance");
+	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1)) {
 		cpu_text(a, cpu, "cpufreq/scaling_governor", governor, sizeof(governor));
 		if (!shell_quote(governor, old, sizeof(old)))
 			continue;
@@ -63,6 +68,45 @@ static void check_governor(struct audit *a)
 		on_each(&fix, cpus.text.at, "performance", "cpufreq/scaling_governor");
 	fix_take(f, &fix, &back);
 	free(cpus.text.at);
+}
+
+static void check_governor(struct audit *a)
+{
+	char governor[64], odd[64] = "", list[CPUS_LIST];
+	struct cpus set[GOVERNOR_UNKNOWN + 1] = {0};
+	const struct cpus *works = &set[GOVERNOR_WORKS], *slow = &set[GOVERNOR_SLOW];
+	bool known = false;
+
+	each_target(a, cpu)
+	{
+		enum governor it = governor_of(a, cpu, governor, sizeof(governor));
+
+		known |= governor[0] != 0;
+		cpus_add(&set[it], cpu);
+		if (it == GOVERNOR_WORKS)
+			snprintf(odd, sizeof(odd), "%s", governor);
+	}
+	if (!known) {
+		value(found_ok(a, "the kernel does not scale frequencies here"), "absent");
+		return;
+	}
+	if (!cpus_empty(works))
+		governor_fix(a,
+			     warn(a, "the frequency governor %s works on cpu %s", odd,
+				  cpus_format(works, list, sizeof(list))),
+			     works);
+	if (!cpus_empty(slow))
+		governor_fix(a,
+			     info(a,
+				  "the frequency governor powersave keeps cpu %s at its lowest "
+				  "frequency",
+				  cpus_format(slow, list, sizeof(list))),
+			     slow);
+	if (!cpus_empty(&set[GOVERNOR_UNKNOWN]))
+		unknown(a, "whether the governor powersave does work here",
+			text_of(a, "proc/cmdline") ? "proc/cpuinfo" : "proc/cmdline");
+	if (cpus_empty(works) && cpus_empty(slow) && cpus_empty(&set[GOVERNOR_UNKNOWN]))
+		found_ok(a, "the frequency governor does no work on these CPUs");
 }
 
 static void check_frequency(struct audit *a)
