@@ -169,8 +169,8 @@ struct task_walk {
 
 const struct task *init_task(const struct audit *a, struct task *t); /* pid 1; NULL: not known */
 /* True where systemd gives a unit its CPUs: it is pid 1, and the one hierarchy of cgroups has the
- * controller cpuset (systemd.resource-control(5), AllowedCPUs=), as a file of 6.7 and later shows.
- * On cgroup v1 setting them does nothing; before 6.7 it is not known which it is. */
+ * controller cpuset (systemd.resource-control(5), AllowedCPUs=), as a file of 6.8 and later shows.
+ * On cgroup v1 setting them does nothing; before 6.8 it is not known which it is. */
 bool systemd_confines(const struct audit *a);
 /* The next thread in the facts; begin with zeros. */
 bool next_task(const struct audit *a, struct task_walk *w, struct task *t);

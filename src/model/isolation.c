@@ -44,7 +44,7 @@ static bool cpus_of(const struct facts *f, const struct fact *x, struct cpus *it
 	return !x->err && !strstr(x->text, "invalid") && list_at(f, name, its);
 }
 
-/* Kernels before 6.7 have no list of them. */
+/* Kernels before 6.8 have no list of them. */
 static void add_partitions(const struct facts *f, struct isolation *out)
 {
 	const struct fact *x = NULL;
