@@ -229,6 +229,18 @@ for c in saved:
     have, want = put_back(c)
     is_(have, want, f"{c['id']}: undo puts back what was there")
 
+# Threads that poll eth1 are called napi/eth1-8193; before 5.17 a name ends after 15 characters.
+by_id = {c["id"]: c for c in book}
+pins = re.search("`(for p in [^`]*pgrep[^`]*)`", by_id["S03"]["fix"])[1]
+for name in ("eth1", "enp129s0f0"):
+    run = subprocess.run(["sh", "-c", """pgrep() { for t in eth1 eth10 enp129s0f0; do
+	    echo "napi/$t-8193" | cut -c-15 | grep -q "$1" && echo "$t"; done; }
+	taskset() { echo "$*"; }\n""" + pins.replace("INTERFACE", name)],
+                         capture_output=True, text=True, check=True)
+    is_([x.split()[-1] for x in run.stdout.splitlines()], [name], f"S03 pins the threads of {name}")
+ok("msr" not in by_id["P12"]["advice"], "P12: who reads MSRs in the kernel does not need msr.ko",
+   by_id["P12"]["advice"])
+
 r = culprit("explain")
 ok(r.rc == 0 and all(c["id"] in r.out for c in book) and "Tick and timers\n  T01  " in r.out,
    "as text by group", r.out, r.err)
