@@ -152,11 +152,54 @@ static void check_realtime(struct audit *a)
 		fix_take(say_realtime(a, &others, true), &move, &moved);
 }
 
+/* Adds the CPUs of "0-2,5 7" to the set, or none where a word of it is no list: systemd ignores
+ * such a line. */
+static void add_cpus(struct cpus *set, char *text)
+{
+	struct cpus all, one;
+	char *save = NULL, why[128];
+
+	cpus_clear(&all);
+	for (char *w = strtok_r(text, ", \t\r\"'", &save); w;
+	     w = strtok_r(NULL, ", \t\r\"'", &save)) {
+		if (cpus_parse(w, &one, why, sizeof(why)))
+			return;
+		cpus_or(&all, &one);
+	}
+	cpus_or(set, &all);
+}
+
+/* Follows a file of systemd's settings (systemd-system.conf(5)): each CPUAffinity= adds to those
+ * before it, and one without a value takes them back. */
+static void read_affinity(const char *text, struct cpus *set)
+{
+	static const char name[] = "CPUAffinity";
+	char val[CPUS_LIST];
+
+	for (; text && *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		const char *at = text + strspn(text, " \t");
+
+		if (strncmp(at, name, strlen(name)))
+			continue;
+		at += strlen(name);
+		at += strspn(at, " \t");
+		if (*at != '=')
+			continue;
+		first_line(at + 1, val, sizeof(val));
+		if (val[strspn(val, " \t\r")])
+			add_cpus(set, val);
+		else
+			cpus_clear(set);
+	}
+}
+
 static void check_systemd(struct audit *a)
 {
 	const struct fact *x = NULL;
+	char list[CPUS_LIST];
+	struct cpus written;
+	struct finding *f;
 	struct task init;
-	bool set;
 
 	if (!need_tasks(a))
 		return;
@@ -164,18 +207,25 @@ static void check_systemd(struct audit *a)
 		found_ok(a, "systemd does not run here");
 		return;
 	}
-	x = facts_find(a->facts, "etc/systemd/system.conf");
-	set = !meets(&init.allowed, &a->targets) || (x && strstr(x->text, "\nCPUAffinity="));
-	for (x = NULL; (x = facts_next(a->facts, "etc/systemd/system.conf.d/*.conf", x));)
-		set |= strstr(x->text, "CPUAffinity=") != NULL;
-	if (set) {
+	if (!meets(&init.allowed, &a->targets)) {
 		found_ok(a, "services are kept off these CPUs");
 		return;
 	}
-	struct finding *f = info(a, "services inherit all CPUs from systemd");
-
+	cpus_clear(&written);
+	read_affinity(text_of(a, "etc/systemd/system.conf"), &written);
+	while ((x = facts_next(a->facts, "etc/systemd/system.conf.d/*.conf", x)))
+		read_affinity(text_of(a, x->name), &written);
+	f = info(a, "services inherit their CPUs from systemd, %s among them", a->whose);
 	good(f, "CPUAffinity=%s", a->keep);
-	words(f, "CPUAffinity=%s in /etc/systemd/system.conf, from the next boot on", a->keep);
+	if (cpus_empty(&written) || meets(&written, &a->targets)) {
+		value(f, "cpu %s", cpus_format(&init.allowed, list, sizeof(list)));
+		words(f, "CPUAffinity=%s in /etc/systemd/system.conf, from the next boot on",
+		      a->keep);
+	} else {
+		value(f, "CPUAffinity=%s is written, and not in force",
+		      cpus_format(&written, list, sizeof(list)));
+		words(f, "boot: systemd reads its CPUAffinity= then");
+	}
 }
 
 /* ---- known disturbers ---- */
