@@ -196,21 +196,46 @@ static void check_load(struct audit *a)
 	words(f, "give housekeeping more CPUs, or less to do");
 }
 
+/* Before 5.15 the type of a group does not tell: "DMA" is either mode (drivers/iommu/iommu.c:
+ * iommu_group_show_type). Then Intel's and AMD's drivers are lazy unless told otherwise, or unless
+ * a hypervisor tells them; arm64's are strict. */
+static bool may_be_lazy(const struct audit *a)
+{
+	char intel[64], amd[64], strict[8];
+
+	if (kernel_from(a, 5, 15))
+		return false;
+	parameter(a, "intel_iommu", intel, sizeof(intel));
+	parameter(a, "amd_iommu", amd, sizeof(amd));
+	parameter(a, "iommu.strict", strict, sizeof(strict));
+	if (!a->x86)
+		return !strcmp(strict, "0");
+	return !strstr(intel, "strict") && !strstr(amd, "fullflush");
+}
+
 static void check_iommu(struct audit *a)
 {
 	const struct fact *x = NULL;
-	unsigned lazy = 0;
+	unsigned lazy = 0, either = 0;
+	struct finding *f;
 
-	while ((x = facts_next(a->facts, "sys/kernel/iommu_groups/*/type", x)))
+	while ((x = facts_next(a->facts, "sys/kernel/iommu_groups/*/type", x))) {
 		lazy += !x->err && !strncmp(x->text, "DMA-FQ", 6);
+		either += !x->err && !strncmp(x->text, "DMA", 3);
+	}
+	if (!lazy && either && may_be_lazy(a)) {
+		f = info(a, "whether the IOMMU flushes lazily: not known");
+		if (f)
+			f->known = false;
+		value(f, "before Linux 5.15 the type DMA is either");
+		return;
+	}
 	if (!lazy) {
 		found_ok(a, "the IOMMU does not flush lazily");
 		return;
 	}
-	struct finding *f =
-		info(a, "the IOMMU flushes lazily, by a timer on the CPU that used the device");
-
-	value(f, "%u groups of type DMA-FQ", lazy);
+	f = info(a, "the IOMMU flushes lazily, by a timer on the CPU that used the device");
+	value(f, "%u group%s of type DMA-FQ", lazy, plural(lazy));
 	good(f, "passthrough or strict");
 	boot(f, "iommu.passthrough=1");
 }

@@ -1090,7 +1090,12 @@ static const struct step steps[] = {
 	 NULL,
 	 NULL,
 	 NULL},
-	{"iommu", {{"sys/kernel/iommu_groups/1/type", "DMA-FQ\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"iommu",
+	 {{"sys/kernel/iommu_groups/1/type", "DMA-FQ\n"}},
+	 FINDING_INFO,
+	 "the IOMMU flushes lazily",
+	 "iommu.passthrough=1",
+	 NULL},
 	{"load", {{"proc/loadavg", "17.5 1 1 1/1 1\n"}}, FINDING_WARN, NULL, NULL, NULL},
 	{"lockdown",
 	 {{"sys/kernel/security/lockdown", "none integrity [confidentiality]\n"}},
@@ -1418,6 +1423,47 @@ static void test_irqbalance(void **state)
 		findings_free(&out);
 	}
 	facts_free(&f);
+}
+
+/* Before 5.15 a group of type DMA is lazy or strict: drivers of x86 are lazy unless told otherwise.
+ */
+static void test_iommu(void **state)
+{
+	static const struct {
+		const char *release, *cmdline;
+		bool arm64, known;
+	} rows[] = {
+		{"5.10.0-30-amd64\n", "quiet\n", false, false},
+		{NULL, "quiet\n", false, false},
+		{"5.10.0-30-amd64\n", "intel_iommu=on,strict\n", false, true},
+		{"5.10.0-30-amd64\n", "amd_iommu=fullflush\n", false, true},
+		{"5.10.0-30-amd64\n", "iommu.strict=1\n", false, false},
+		{"5.14.0-427.el9.x86_64\n", "quiet\n", false, false},
+		{"5.15.0\n", "quiet\n", false, true},
+		{"6.12.9\n", "quiet\n", false, true},
+		{"5.10.0-30-arm64\n", "quiet\n", true, true},
+		{"5.10.0-30-arm64\n", "iommu.strict=0\n", true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct facts f = {0};
+		struct findings out;
+
+		good(&f);
+		put(&f, "sys/kernel/iommu_groups/1/type", "DMA\n");
+		put(&f, KERNEL "osrelease", rows[i].release);
+		put(&f, "proc/cmdline", rows[i].cmdline);
+		if (rows[i].arm64)
+			put(&f, "proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\n\n");
+		out = check(&f, 3);
+		assert_int_equal(find(&out, "iommu")->known, rows[i].known);
+		assert_int_equal(find(&out, "iommu")->level,
+				 rows[i].known ? FINDING_OK : FINDING_INFO);
+		assert_null(find(&out, "iommu")->fix);
+		findings_free(&out);
+		facts_free(&f);
+	}
 }
 
 /* The limit on deadline tasks is left alone where it stands in no server's way. */
@@ -2393,6 +2439,7 @@ int main(void)
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_fair_server),
 		cmocka_unit_test(test_irqbalance),
+		cmocka_unit_test(test_iommu),
 		cmocka_unit_test(test_all_have_steps),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_arm64),
