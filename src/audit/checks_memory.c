@@ -106,6 +106,17 @@ static void check_hugepages(struct audit *a)
 	value(info(a, "huge pages set aside"), "%s", pages[0] ? pages : "none");
 }
 
+/* 0 switches off what comes by time alone (Documentation/admin-guide/sysctl/vm.rst). */
+static void check_writeback(struct audit *a)
+{
+	long long n;
+
+	if (number_of(a, VM "dirty_writeback_centisecs", &n) && !n)
+		found_ok(a, "dirty pages are not written back periodically");
+	else
+		check_knob(a);
+}
+
 /* KFENCE patches the kernel's code twice in each interval, with an IPI to all CPUs each time, where
  * it uses a static key. */
 static void check_kfence(struct audit *a)
@@ -277,13 +288,13 @@ const struct check checks_memory[] = {
 	       .fine = "locked pages stay where they are",
 	       .set = "0"})},
 	{"writeback", "K10",
-	 KNOB({.name = VM "dirty_writeback_centisecs",
-	       .test = GOOD_FROM,
-	       .limit = 500,
-	       .level = FINDING_INFO,
-	       .title = "dirty pages are written back often",
-	       .fine = "dirty pages are written back every 5 s or less often",
-	       .set = "1500"})},
+	 KNOB_BY(check_writeback, {.name = VM "dirty_writeback_centisecs",
+				   .test = GOOD_FROM,
+				   .limit = 500,
+				   .level = FINDING_INFO,
+				   .title = "dirty pages are written back often",
+				   .fine = "dirty pages are written back every 5 s or less often",
+				   .set = "1500"})},
 	{"kfence", "P10", check_kfence, NULL},
 	{"hugepages", "F01", check_hugepages, NULL},
 	{0},
