@@ -116,9 +116,7 @@ unsigned long long sum_of_targets(const struct audit *a, const char *line);
  * given, and value is "". */
 bool parameter(const struct audit *a, const char *name, char *value, size_t len);
 
-/* True where the kernel is known to be older than this version, and where it is known to be this
- * one or newer. */
-bool kernel_before(const struct audit *a, int major, int minor);
+/* True where the kernel is known to be of this version or newer. */
 bool kernel_from(const struct audit *a, int major, int minor);
 
 bool may_be_x86(const struct audit *a); /* false where the CPU is another architecture's */

@@ -57,25 +57,13 @@ bool mask_of(const struct audit *a, const char *name, struct cpus *set)
 	return text && cpus_parse_mask(text, set);
 }
 
-/* The release as one number; 0: not known. */
-static int version(const struct audit *a)
-{
-	const char *release = text_of(a, "proc/sys/kernel/osrelease");
-	int major, minor;
-
-	if (!release || sscanf(release, "%5d.%5d", &major, &minor) != 2 || major < 1 || minor < 0)
-		return 0;
-	return major * 1000 + minor;
-}
-
-bool kernel_before(const struct audit *a, int major, int minor)
-{
-	return version(a) && version(a) < major * 1000 + minor;
-}
-
 bool kernel_from(const struct audit *a, int major, int minor)
 {
-	return version(a) >= major * 1000 + minor;
+	const char *release = text_of(a, "proc/sys/kernel/osrelease");
+	int x, y;
+
+	return release && sscanf(release, "%5d.%5d", &x, &y) == 2 &&
+	       (x > major || (x == major && y >= minor));
 }
 
 bool may_be_x86(const struct audit *a)
