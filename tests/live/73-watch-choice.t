@@ -25,7 +25,8 @@ place, WATCHED = watching.begin(cpu)
 unified = hierarchy("cgroup2", "rw")
 
 # ---- by name and by unit, also what comes later ----
-jitter = os.path.join(place, "jitter-loop-7")
+NAME = f"jit{os.getpid()}er-7"  # nobody else's, as of this file in another tree
+jitter = os.path.join(place, NAME)
 shutil.copy(WATCHED, jitter)
 
 
@@ -47,7 +48,7 @@ def ran_as(path, group=None, seen_by=()):
 
 unit = f"{unified}/culprit-test-{os.getpid()}.slice"
 decoy = f"{unified}/culprit-test-{os.getpid()}.scope"
-comm, by_group = Chosen("--comm", "jit*er-l*7"), []
+comm, by_group = Chosen("--comm", f"j*t{os.getpid()}e*-7"), []
 if unified:
     # One of the same name, in what may be a container's, and there all the time.
     os.makedirs(f"{decoy}/{os.path.basename(unit)}")
@@ -142,7 +143,7 @@ def crowd():
     have_run(types.SimpleNamespace(tids=before))
 
 
-report, _ = watch("--comm", "jitter-loop-7", "-c", cpu, meanwhile=crowd)
+report, _ = watch("--comm", NAME, "-c", cpu, meanwhile=crowd)
 ok(before <= tids(report), "--comm: no crowd of that name pushes one out", before, tids(report))
 is_(report["run"]["incomplete"], None, "and all were watched")
 exe.terminate()
@@ -150,7 +151,7 @@ exe.communicate(timeout=lib.HANG_S)
 
 name = "--comm: that there was no place for one is said, and the run is incomplete"
 if BPFTOOL:
-    c = Chosen("--comm", "jitter-loop-7", "full")
+    c = Chosen("--comm", NAME, "full")
     lib.await_ready(c.proc, c.ready)
     fill_watched()
     with start_named("spin", elsewhere) as p:
@@ -216,7 +217,7 @@ if BPFTOOL:
         else:
             lib.not_judged(name, "somebody has woken it")
 
-    shell = os.path.join(place, "jitter-shell")
+    shell = os.path.join(place, f"jit{os.getpid()}sh")
     shutil.copy("/bin/sh", shell)
     # As busybox it would not know a shell by another name.
     with subprocess.Popen(["sh", "-c", "read go; for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done; "
@@ -234,7 +235,7 @@ if BPFTOOL:
             _, made = poke_and_count(*SHORT)
             return before, (ran(p.pid), made)
 
-        _, (before, after) = watch("--comm", "jitter-sh*", meanwhile=children)
+        _, (before, after) = watch("--comm", f"jit{os.getpid()}s*", meanwhile=children)
         p.stdin.close()
     name = "children that are watched until they are renamed leave nothing behind"
     if before[0] == after[0]:
