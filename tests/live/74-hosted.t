@@ -174,6 +174,8 @@ for what, data in (("nothing", b""), ("a part of the greeting", b"x" * 30),
     is_(answers(data)[1], b"", f"{what}: is no host, and is told nothing")
 ok(wrong_token(), "another token: is no host")
 r = culprit("watch", "-c", str(cpu), "-q", "--to", f"tcp:{port}", "--token", at("open"))
+ok(r.rc == 1 and "others than its owner may use" in r.err and r.err.count("\n") == 1,
+   "watch with a token that others can read: one line", r)
 new_token("other", b"y" * 32)
 r = culprit("watch", "-c", str(cpu), "-q", "--to", f"tcp:{port}", "--token", at("other"))
 ok(r.rc == 1 and "did not show that it has the token" in r.err and r.err.count("\n") == 1,
