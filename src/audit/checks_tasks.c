@@ -219,8 +219,11 @@ static void check_systemd(struct audit *a)
 	good(f, "CPUAffinity=%s", a->keep);
 	if (cpus_empty(&written) || meets(&written, &a->targets)) {
 		value(f, "cpu %s", cpus_format(&init.allowed, list, sizeof(list)));
-		words(f, "CPUAffinity=%s in /etc/systemd/system.conf, from the next boot on",
-		      a->keep);
+		words(f, "CPUAffinity=%s %s, from the next boot on", a->keep,
+		      cpus_empty(&written)
+			      ? "in /etc/systemd/system.conf"
+			      : "in place of those in /etc/systemd/system.conf and system.conf.d, "
+				"which add up");
 	} else {
 		value(f, "CPUAffinity=%s is written, and not in force",
 		      cpus_format(&written, list, sizeof(list)));

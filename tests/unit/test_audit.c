@@ -728,7 +728,7 @@ static const struct step steps[] = {
 	  {"etc/systemd/system.conf", "[Manager]\nCPUAffinity=0-3\n"}},
 	 FINDING_INFO,
 	 NULL,
-	 "CPUAffinity=0-2 in",
+	 "CPUAffinity=0-2 in place of those in /etc/systemd/system.conf and system.conf.d",
 	 NULL},
 	{"systemd",
 	 {{TASKS, "1 1 S 400000 0 0 0 0-3 systemd\n"},
