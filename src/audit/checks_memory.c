@@ -143,12 +143,26 @@ static void check_kfence(struct audit *a)
 	write_fix(a, f, name, "0");
 }
 
+/* Says so of some of RHEL 9's kernels. */
+static void vmstat_not_known(struct audit *a)
+{
+	struct finding *f =
+		info(a, "whether memory statistics are added up on these CPUs: not known");
+
+	if (f)
+		f->known = false;
+	value(f, "some kernels of RHEL 9 leave isolated CPUs out");
+	write_fix(a, f, a->check->knob->name, a->check->knob->set);
+}
+
 /* From 6.5 on vmstat_shepherd() leaves out CPUs of isolcpus= and nohz_full=, from 6.8 on those of
  * isolated partitions, too (cpu_is_isolated). */
 static void check_vmstat(struct audit *a)
 {
+	const char *release = text_of(a, "proc/sys/kernel/osrelease");
 	struct isolation i;
 	struct cpus left_out;
+	long long interval;
 
 	isolation_of(a->facts, &i);
 	list_of(a, "sys/devices/system/cpu/nohz_full", &left_out);
@@ -158,6 +172,9 @@ static void check_vmstat(struct audit *a)
 	if (kernel_from(a, 6, 5) && covers(&left_out, &a->targets))
 		found_ok(a, "memory statistics are not added up on these CPUs regularly: they are "
 			    "isolated");
+	else if (release && strstr(release, ".el9") && covers(&left_out, &a->targets) &&
+		 number_of(a, a->check->knob->name, &interval) && interval < a->check->knob->limit)
+		vmstat_not_known(a);
 	else
 		check_knob(a);
 }
