@@ -158,6 +158,14 @@ report, got = while_measuring(lambda sampler: (os.sched_getscheduler(sampler),
 is_([*got, report["run"]["priority"]], [os.SCHED_BATCH, 0, "SCHED_BATCH"],
     "-P b:0 makes it batch, and the report says so")
 
+# ---- the other clock ----
+report, log = lib.run_json(cpu, 0, "--clock", poke=["fifo", "-n", "20", "-l", "200us"])
+told = sources(report, cpu, kind="thread", name="poke-fifo")
+ran = sum(e["end_ns"] - e["start_ns"] for e in log)
+ok(cpu_of(report, cpu)["records"]["lost"] or 2e6 < lib.total(told) < 1.5 * ran,
+   "--clock: a thread held the CPU for as long as it says", told, ran)
+lib.check_sums(report, "--clock", lost=None)
+
 
 def on_terminal(duration, *args, **more):
     return lib.on_terminal("run", "-c", str(cpu), "-d", duration, *args, **more)
