@@ -107,6 +107,17 @@ ok(r.rc == 0 and f"\n## What it changes\n\n* \\[K01\\] " in r.out
    and f"{before}, with the fix 120\n" in r.out, "as a ticket in Markdown", r)
 r = attempt("K01", "--dry-run", "-f", "html", *ON)
 ok(r.rc == 0 and f"<li>{STATS}: {before}, with the fix 120</li>" in r.out, "and in HTML", r)
+# A recording of this machine, by the name that it has there: what took most time of what can be
+# tried.
+RECORDING = os.path.join(lib.ROOT, "tests/fixtures/recordings/2.0/four.rec")
+AS_THAT = ("unshare", "-u", "sh", "-c", 'hostname numa-2 && exec "$0" "$@"')
+r = culprit("try", "--state", STATE, "-r", RECORDING, "--dry-run", "-f", "json", *ON,
+            prefix=AS_THAT)
+told = json.loads(r.out) if r.rc == 0 else {}
+ok([f["cause"] for f in told.get("fixes", [])] == ["K01"] and told.get("knobs") == [
+    {"kind": "file", "path": STATS, "before": before, "fix": "120"}], "-r: its fix", r)
+refused("-r of another machine", "-r", RECORDING, "--dry-run", *ON,
+        says="was made on another machine, numa-2")
 is_((lib.read(STATS), os.path.exists(STATE)), (before, False), "--dry-run changes nothing")
 
 # ---- what earlier tries have left ----

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Options: old spellings still work, and say so where they could mean two things; what would be
 dropped is refused. Needs no root."""
+import datetime
 import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import time
 import xml.etree.ElementTree as xml_tree
 
-from lib import CULPRIT, HANG_S, ROOT, culprit, done, is_, ok, skip
+from lib import CULPRIT, HANG_S, ROOT, culprit, done, is_, not_judged, ok, skip
 
 place = tempfile.mkdtemp()
 subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=True,
@@ -202,6 +204,16 @@ for what, says, begin in (("a time that is none", "is no time: use @", "soon"),
                           ("no time at all", "'0s'", "/0s")):
     refused(f"--begin: {what} is refused", "run", "--no-trace", "-d", "1s", "-q", "--begin", begin,
             says=says)
+# Exact, however late the machine is: not before the first multiple of two seconds.
+asked, begins = time.time(), "syscall --begin /2s begins with a multiple of two seconds"
+r = culprit("syscall", "--begin", "/2s", "-d", "50ms", "--no-trace", "-q", "-f", "json")
+run = json.loads(r.out)["run"] if r.rc == 0 else {"started": "1970-01-01T00:00:01"}
+started = datetime.datetime.fromisoformat(run["started"][:19] + "+00:00").timestamp()
+first = (asked // 2 + 1) * 2
+if started >= first and started % 2:  # late by a second, or not by the clock
+    not_judged(begins, f"it began at {run['started']}")
+else:
+    ok(started >= first, begins, r, asked)
 refused("watch --last without a place", "watch", "-p", str(os.getpid()), "--last", "1s",
         says="where, with --record")
 refused("a directory that is not there", "record", "--no-trace", "-d", "1s", "--last", "1s",

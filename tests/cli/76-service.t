@@ -215,6 +215,20 @@ with lib.ready_file() as ready:
        "killed, it leaves nobody behind", who)
     lib.finish(proc)
 
+if os.path.exists("/proc/net/if_inet6") and lib.read("/proc/net/if_inet6"):
+    with lib.ready_file() as ready:
+        proc = lib.spawn("run", *ON, "--listen", f"[::1]:{port}", "--ready-file", ready)
+        lib.await_ready(proc, ready)
+        c = http.client.HTTPConnection("::1", port, timeout=lib.HANG_S)
+        c.request("GET", "/metrics")
+        status = c.getresponse().status
+        c.close()
+        proc.terminate()
+        r = lib.finish(proc)
+    ok(status in (200, 503) and r.rc == 0, "as may one of IPv6", status, r)
+else:
+    lib.skip("as may one of IPv6", "there is no IPv6 here")
+
 for text in ("127.0.0.1", "localhost:9101", ":99999", "[::1:9101", "x:y", ""):
     r = culprit("run", "-c", str(cpu), "--no-trace", "--listen", text, "-d", "1ms", "-q")
     ok(r.rc == 1 and "is no address and port" in r.err and r.err.count("\n") == 1,

@@ -29,6 +29,7 @@ RELEASE = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2]))
 KEPT = 1 << 39 if RELEASE < (5, 19) and lib.read(
     "/proc/sys/kernel/unprivileged_bpf_disabled") != "0" else 0
 FILES = 1 << 1 | 1 << 3  # CAP_DAC_OVERRIDE, CAP_FOWNER
+READ = 1 << 2  # CAP_DAC_READ_SEARCH
 
 
 def status(pid):
@@ -73,12 +74,19 @@ of, _ = rights({"tracer": with_files}, "run", "-o", os.path.join(place, "x.txt")
 is_(of.get("tracer"), with_files, "with -o also what files need")
 of, _ = rights({"tracer": filtered}, "run", "--no-trace")
 is_(of.get("tracer"), filtered, "without a trace it has none")
+POSSIBLE = lib.parse_cpus(lib.read("/sys/devices/system/cpu/possible"))
+reports = READ | 1 << 3  # CAP_FOWNER: for what the program says of itself
+if POSSIBLE == lib.online():  # none may come, for which it would keep more
+    watching = ({KEPT | reports}, *filtered[1:])
+    of, _ = rights({"tracer": watching}, "watch", "-p", str(os.getpid()))
+    is_(of.get("tracer"), watching, "watch -p has those for the reports of its program")
+else:
+    skip("watch -p has those for the reports of its program", "CPUs may come")
 of, _ = rights({}, "sleep")
 is_(of.get("culprit-sampler"), ({0}, "1", "0"), "a workload's sampler has no right, and no filter")
 
 # ---- who reads what strangers made ----
 
-READ = 1 << 2  # CAP_DAC_READ_SEARCH
 readers = {}
 for command in "report", "audit", "diff", "plot":
     for file in None, "x.svg", "x.png":

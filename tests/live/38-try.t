@@ -93,11 +93,16 @@ try:
 
     # ---- tune: tries it, keeps it, and says so ----
     profile = os.path.join(place, "profile")
+    beside = os.path.join(place, "beside")
+    also = {kind: os.path.join(beside, kind) for kind in ("sysctl", "performance-profile",
+                                                          "kernel-words")}
+    os.mkdir(beside)
     for d in ("2s", "6s"):  # the second once the first has told nothing from chance
         shutil.rmtree(profile, ignore_errors=True)
         culprit("tune", "--undo", *KEPT)
         r = culprit("tune", f"K34:{noise.pid}", "-d", d, "--look", "300ms", "-q", "-f", "json",
-                    "--until", "worst<1ms", "--tuned", profile, *AT)
+                    "--until", "worst<1ms", "--tuned", profile,
+                    *(word for kind, path in also.items() for word in (f"--{kind}", path)), *AT)
         told = json.loads(r.out) if r.out else {}
         steps = told.get("steps", [])
         unseen = told and not steps and told["ended"] == "the goal is met"
@@ -116,12 +121,20 @@ try:
            and told["ended"] == ("the goal is met" if met else "nothing is left to try")
            and cpu not in os.sched_getaffinity(noise.pid), "tune keeps what helps", r)
     ok(os.path.exists(os.path.join(profile, "tuned.conf")), "and writes a profile", r)
+    written = {kind: lib.read(path) for kind, path in also.items()}
+    ok(written["sysctl"].startswith("# for /etc/sysctl.d/")
+       and "\nkind: PerformanceProfile\n" in written["performance-profile"]
+       and written["kernel-words"] == (told.get("boot") or ""),
+       "and what is a sysctl, a PerformanceProfile and the boot parameters", written, r)
+    ok(not any(re.search(rf"(?m)^[^#]*\b{noise.pid}\b", text) for text in written.values()),
+       "without the number of a thread", written)
     r = culprit("tune", "--undo", *KEPT)
     ok(r.rc == 0 and os.sched_getaffinity(noise.pid) == {cpu}
        and r.out.endswith(CHILDREN if any(s["kept"] for s in steps) else NOTHING),
        "tune --undo takes it back", r)
 finally:
-    shutil.rmtree(os.path.join(place, "profile"), ignore_errors=True)
+    for name in "profile", "beside":
+        shutil.rmtree(os.path.join(place, name), ignore_errors=True)
     os.killpg(noise.pid, signal.SIGKILL)
     noise.communicate()
 
