@@ -135,18 +135,15 @@ static int run(struct work *w)
 	for (uint64_t n = 0; work_going(w) && (w->learning || !o->samples || n < o->samples);) {
 		int err, series = series_now(w, n);
 
+		if (o->relative) /* counts from when it is called, not from when it was due */
+			s.due = now_ns() + interval;
 		if (!approach(w, s.due))
 			break;
 		s.cursors = work_cursors(w);
 		s.called = now_ns();
-		/* A relative call asks for the rest of the interval, and counts from its own
-		 * begin. */
-		if (o->relative && s.due > s.called) {
-			s.due = n ? s.called + interval : s.due;
-			err = sleep_for(s.due - s.called);
-		} else {
-			err = sleep_until(s.due);
-		}
+		/* A relative call asks for what approach() left of the interval. */
+		err = o->relative && s.due > s.called ? sleep_for(s.due - s.called)
+						      : sleep_until(s.due);
 		s.tick = work_tick(w);
 		s.now = now_ns();
 		if (err)

@@ -171,6 +171,13 @@ for args in (), ("--relative",):
         given_up = lateness if late["max_ns"] >= INTERVAL_NS else 0
         ok(abs(more) <= late["max_ns"] + given_up + 2 * N, "until a time does not", more, late)
 
+# A sleep that is longer is made of several, so that it can be stopped: the last is the rest.
+for args in (), ("--relative",):
+    s = series(sleep("-n", "4", "-i", "300ms", "--no-trace", "--no-audit", "-f", "json", *args).out)
+    ok(s["delta"]["count"] == 3
+       and s["delta"]["min_ns"] <= 300_000_000 + s["latency"]["max_ns"] + 20_000_000,
+       f"{' '.join(args) or 'absolute'}: one in steps is no longer than it should be", s)
+
 # ---- the end; /dev/cpu_dma_latency ----
 # One that slept on would be given up after 10 s: the report would not be whole, and the status 3.
 held = {}
