@@ -95,6 +95,7 @@ struct osnoise_column {
 	int cpu;       /* -1: all */
 	struct hist h; /* bucket lows; rtla rounds down to its bucket */
 	uint64_t over; /* beyond its last bucket */
+	bool over_known;
 	struct osnoise_latency summary;
 };
 
@@ -151,6 +152,7 @@ enum osnoise_section {
 	SECTION_OSNOISE_TOP,
 	SECTION_TIMERLAT_TOP,
 	SECTION_HIST,
+	SECTION_NO_INDEX,
 	SECTION_ANALYSIS
 };
 
@@ -174,6 +176,9 @@ struct osnoise_reader {
 	struct osnoise_column *column;                 /* columns of the last histogram */
 	uint32_t ncolumns;
 	uint64_t columns_beyond;
+	/* length of its buckets, or a multiple of it; 0: there is none but the first */
+	uint64_t bucket_ns;
+	bool no_index; /* the last histogram does not say what it counts: it has no columns */
 	struct osnoise_analysis *analysis[OSNOISE_ANALYSES];
 	uint32_t nanalyses;
 	uint64_t analyses_beyond;
@@ -206,8 +211,9 @@ struct osnoise_reader {
 	/* State between lines. */
 	enum osnoise_section section;
 	uint64_t unit_ns; /* unit of rtla's numbers */
-	bool no_index, in_all;
-	uint64_t hist_rows;
+	/* Contexts of the histogram's columns for all CPUs; 0 before these. */
+	enum timerlat_context all_context[TIMERLAT_CONTEXTS];
+	uint32_t nall;
 	uint32_t rows_left; /* rows left of OSNOISE_ROWS */
 	char open[512];     /* a noise line cut by a newline in a comm, so far */
 	size_t open_len;
@@ -222,6 +228,9 @@ void osnoise_free(struct osnoise_reader *r);
 /* One line without its newline; may hold any bytes. */
 enum osnoise_got osnoise_line(struct osnoise_reader *r, const char *line, size_t len);
 void osnoise_finish(struct osnoise_reader *r); /* the end of the text */
+
+/* Values of a histogram, those that are known to be beyond its last bucket, too. */
+uint64_t osnoise_column_count(const struct osnoise_column *c);
 
 const char *timerlat_context_name(enum timerlat_context context); /* "irq", "thread", "user" */
 

@@ -30,12 +30,6 @@ static const char *const labels[] = {
 	"Thread latency",
 };
 
-static enum osnoise_got taken(struct osnoise_reader *r)
-{
-	r->known++;
-	return OSNOISE_TAKEN;
-}
-
 static struct osnoise_analysis *current(struct osnoise_reader *r)
 {
 	return r->nanalyses && !r->analyses_beyond ? r->analysis[r->nanalyses - 1] : NULL;

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads what rtla prints: the tables of osnoise top, hwnoise and timerlat top, the histograms, and
- * timerlat's auto-analysis. A repeated table (a saved live screen) replaces the one before: rtla's
- * numbers are totals. */
-#include <stdlib.h>
+/* Reads what rtla prints: the tables of osnoise top, hwnoise and timerlat top; histograms and
+ * timerlat's auto-analysis have readers of their own. A repeated table (a saved live screen)
+ * replaces the one before: rtla's numbers are totals. */
 #include <string.h>
 
 #include "model/osnoise_text.h"
-
-#define COLUMN_BITS 4
-
-static enum osnoise_got taken(struct osnoise_reader *r)
-{
-	r->known++;
-	return OSNOISE_TAKEN;
-}
 
 /* "0 00:00:10": days, hours, minutes, seconds. */
 static bool duration(struct text *t, uint64_t *ns)
@@ -39,19 +30,6 @@ static void unit(struct osnoise_reader *r, const struct text *t)
 		r->unit_ns = 1;
 	else
 		r->unit_ns = NSEC_PER_USEC;
-}
-
-/* A column's number in rtla's unit, or "-" for none: then *value stays. */
-static bool cell(struct text *t, uint64_t unit_ns, uint64_t *value, bool *some)
-{
-	struct text token = text_token(t);
-
-	if (text_is(&token, "-")) {
-		*some = false;
-		return true;
-	}
-	*some = text_decimal(&token, unit_ns, value) && !text_left(&token);
-	return *some;
 }
 
 /* ---- osnoise top ---- */
@@ -114,9 +92,10 @@ static bool latency_group(struct text t, uint64_t unit_ns, bool cur, struct osno
 {
 	bool some[4] = {false};
 
-	if ((cur && !cell(&t, unit_ns, &l->cur_ns, &some[0])) ||
-	    !cell(&t, unit_ns, &l->min_ns, &some[1]) || !cell(&t, unit_ns, &l->avg_ns, &some[2]) ||
-	    !cell(&t, unit_ns, &l->max_ns, &some[3]))
+	if ((cur && !text_cell(&t, unit_ns, &l->cur_ns, &some[0])) ||
+	    !text_cell(&t, unit_ns, &l->min_ns, &some[1]) ||
+	    !text_cell(&t, unit_ns, &l->avg_ns, &some[2]) ||
+	    !text_cell(&t, unit_ns, &l->max_ns, &some[3]))
 		return false;
 	text_blanks(&t);
 	l->known = some[1] && some[2] && some[3];
@@ -175,149 +154,6 @@ static enum osnoise_got top_row(struct osnoise_reader *r, struct text t)
 			return OSNOISE_UNKNOWN;
 	}
 	return timerlat_row(r, all ? -1 : (int)cpu, count, at);
-}
-
-/* ---- histograms ---- */
-
-static void drop_columns(struct osnoise_reader *r)
-{
-	for (uint32_t i = 0; i < r->ncolumns; i++)
-		hist_free(&r->column[i].h);
-	free(r->column);
-	r->column = NULL;
-	r->ncolumns = 0;
-	r->columns_beyond = 0;
-}
-
-static bool column_name(struct text token, struct osnoise_column *c)
-{
-	static const char *const names[] = {"CPU", "IRQ", "Thr", "Usr"};
-	uint64_t cpu;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!text_word(&token, names[i]))
-			continue;
-		memcpy(c->what, names[i], sizeof(c->what));
-		c->cpu = -1;
-		if (!text_left(&token))
-			return true;
-		if (!text_word(&token, "-") || !text_u64(&token, &cpu) || cpu >= CPUS_MAX ||
-		    text_left(&token))
-			return false;
-		c->cpu = cpu;
-		return true;
-	}
-	return false;
-}
-
-/* "Index   IRQ-001   Thr-001"; without "Index" after --no-index. */
-static enum osnoise_got hist_head(struct osnoise_reader *r, struct text t)
-{
-	bool index = text_word(&t, "Index");
-	struct osnoise_column c;
-	struct text at = t;
-	uint64_t n = 0;
-
-	for (; text_blanks(&at), text_left(&at); n++)
-		if (!column_name(text_token(&at), &c))
-			return OSNOISE_UNKNOWN;
-	if (!n)
-		return OSNOISE_UNKNOWN;
-	drop_columns(r);
-	r->section = SECTION_HIST;
-	r->no_index = !index;
-	r->in_all = false;
-	r->hist_rows = 0;
-	r->columns_beyond = n > OSNOISE_COLUMNS ? n - OSNOISE_COLUMNS : 0;
-	n -= r->columns_beyond;
-	r->column = calloc(n, sizeof(*r->column));
-	r->no_memory |= !r->column;
-	r->ncolumns = r->column ? n : 0;
-	for (uint32_t i = 0; i < r->ncolumns; i++)
-		column_name(text_token(&t), &r->column[i]);
-	return taken(r);
-}
-
-/* A bucket: its lowest value in rtla's unit, then a count for each column. */
-static enum osnoise_got hist_row(struct osnoise_reader *r, struct text t)
-{
-	uint64_t index = r->hist_rows, n;
-	struct text at;
-
-	if ((!r->no_index && !text_field(&t, &index)) ||
-	    __builtin_mul_overflow(index, r->unit_ns, &index))
-		return OSNOISE_UNKNOWN;
-	at = t;
-	for (uint64_t i = 0; i < r->ncolumns + r->columns_beyond; i++)
-		if (!text_field(&at, &n) ||
-		    (i < r->ncolumns && !hist_fits(&r->column[i].h, index, n)))
-			return OSNOISE_UNKNOWN;
-	text_blanks(&at);
-	if (text_left(&at))
-		return OSNOISE_UNKNOWN;
-	r->hist_rows++;
-	for (uint32_t i = 0; i < r->ncolumns; i++) {
-		struct hist *h = &r->column[i].h;
-
-		if (!text_field(&t, &n) || !n)
-			continue;
-		if (!h->bits && hist_init(h, COLUMN_BITS))
-			r->no_memory = true;
-		else
-			hist_add_n(h, index, n);
-	}
-	return taken(r);
-}
-
-enum summary_row { ROW_OVER, ROW_COUNT, ROW_MIN, ROW_AVG, ROW_MAX, SUMMARY_ROWS };
-
-static void set_summary(struct osnoise_latency *l, uint64_t *over, enum summary_row row,
-			uint64_t value, bool some)
-{
-	uint64_t *field[] = {over, &l->count, &l->min_ns, &l->avg_ns, &l->max_ns};
-
-	if (field[row] && some)
-		*field[row] = value;
-	if (row == ROW_MAX)
-		l->known = some;
-}
-
-/* "over:", "count:", "min:", "avg:", "max:", with a number for each column, or after "ALL:" for
- * each context. */
-static enum osnoise_got hist_summary(struct osnoise_reader *r, enum summary_row row, struct text t)
-{
-	uint64_t unit_ns = row <= ROW_COUNT ? 1 : r->unit_ns, value,
-		 n = r->ncolumns + r->columns_beyond;
-	struct text at = t;
-	bool some;
-
-	if (r->in_all)
-		n = TIMERLAT_CONTEXTS;
-	for (uint64_t i = 0; text_blanks(&at), text_left(&at); i++)
-		if (i == n || !cell(&at, unit_ns, &value, &some))
-			return OSNOISE_UNKNOWN;
-	for (uint32_t i = 0; text_blanks(&t), text_left(&t); i++) {
-		cell(&t, unit_ns, &value, &some);
-		if (r->in_all)
-			set_summary(&r->all[i], NULL, row, value, some);
-		else if (i < r->ncolumns)
-			set_summary(&r->column[i].summary, &r->column[i].over, row, value, some);
-	}
-	return taken(r);
-}
-
-static enum osnoise_got hist_line(struct osnoise_reader *r, struct text t)
-{
-	static const char *const rows[SUMMARY_ROWS] = {"over:", "count:", "min:", "avg:", "max:"};
-
-	for (int i = 0; i < SUMMARY_ROWS; i++)
-		if (text_word(&t, rows[i]))
-			return hist_summary(r, i, t);
-	if (text_word(&t, "ALL:")) {
-		r->in_all = true;
-		return taken(r);
-	}
-	return r->in_all ? OSNOISE_UNKNOWN : hist_row(r, t);
 }
 
 /* ---- headings and messages ---- */
@@ -391,11 +227,6 @@ enum osnoise_got osnoise_rtla_line(struct osnoise_reader *r, const struct text *
 		return got;
 	if (message(r, t))
 		return taken(r);
-	if (column_name((struct text){t.p, t.p + (text_left(&t) < 7 ? text_left(&t) : 7)},
-			&(struct osnoise_column){0}) ||
-	    text_word(&(struct text){t.p, t.end}, "Index"))
-		got = hist_head(r, t);
-	if (got == OSNOISE_UNKNOWN && r->section == SECTION_HIST)
-		got = hist_line(r, t);
+	got = osnoise_hist_line(r, &t);
 	return got == OSNOISE_UNKNOWN ? top_row(r, t) : got;
 }

@@ -174,3 +174,15 @@ bool lines_last(struct lines *l)
 	l->fresh = false;
 	return last;
 }
+
+bool text_cell(struct text *t, uint64_t unit_ns, uint64_t *value, bool *some)
+{
+	struct text token = text_token(t);
+
+	if (text_is(&token, "-")) {
+		*some = false;
+		return true;
+	}
+	*some = text_decimal(&token, unit_ns, value) && !text_left(&token);
+	return *some;
+}

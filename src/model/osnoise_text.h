@@ -28,6 +28,8 @@ bool text_find(const struct text *t, const char *word, struct text *at); /* the 
 bool text_last_find(const struct text *t, const char *word, struct text *at);
 /* "12.345" with at most 9 decimals, times unit; false when it does not fit. */
 bool text_decimal(struct text *t, uint64_t unit, uint64_t *value);
+/* A column's number in rtla's unit, or "-" for none: then *value stays. */
+bool text_cell(struct text *t, uint64_t unit_ns, uint64_t *value, bool *some);
 void text_copy(const struct text *t, char *to, size_t size); /* cut, NUL ends it */
 
 /* The CPU's row, made on first use. NULL: too many, or out of memory. */
@@ -36,7 +38,14 @@ struct osnoise_cpu *osnoise_cpu(struct osnoise_reader *r, uint64_t cpu);
 /* Each returns what it made of the line, OSNOISE_UNKNOWN when the line is of another format. */
 enum osnoise_got osnoise_trace_line(struct osnoise_reader *r, const struct text *line);
 enum osnoise_got osnoise_rtla_line(struct osnoise_reader *r, const struct text *line);
+enum osnoise_got osnoise_hist_line(struct osnoise_reader *r, const struct text *line);
 enum osnoise_got osnoise_analysis_line(struct osnoise_reader *r, const struct text *line);
+
+static inline enum osnoise_got taken(struct osnoise_reader *r)
+{
+	r->known++;
+	return OSNOISE_TAKEN;
+}
 
 /* True when the line begins as a trace record does: comm, pid, CPU, stamp. */
 bool osnoise_has_front(const struct text *line);

@@ -208,6 +208,22 @@ static void write_timerlat(const struct page *p, const struct osnoise_cpu *c)
 	}
 }
 
+static void write_all_cpus(const struct page *p)
+{
+	const char *title = "\nall CPUs\n";
+
+	for (int i = 0; i < TIMERLAT_CONTEXTS; i++) {
+		const struct osnoise_latency *l = &p->r->all[i];
+
+		if (!l->known || p->r->ncpus == 1)
+			continue;
+		fputs(title, p->out);
+		title = "";
+		write_latency(p, timerlat_context_name(i), l->count, l->min_ns, l->avg_ns,
+			      l->max_ns);
+	}
+}
+
 static void write_cpu(const struct page *p, const struct osnoise_cpu *c)
 {
 	fprintf(p->out, "\n%scpu %u%s\n", p->colour ? "\033[1m" : "", c->cpu,
@@ -219,18 +235,32 @@ static void write_cpu(const struct page *p, const struct osnoise_cpu *c)
 	write_sources(p, c);
 }
 
-/* p99 of all values, also of those that rtla only counted as beyond its last bucket. */
-static void add_p99(struct flow *f, const struct osnoise_column *c)
+/* p99 of all values, also of those that rtla only counted as beyond its last bucket. A bucket is
+ * known by its lowest value; no value in it reaches the next one's. rtla rounds the largest down.
+ */
+static void add_p99(struct flow *f, const struct osnoise_reader *r, const struct osnoise_column *c)
 {
 	double percent =
 		c->h.count ? 99.0 * ((double)c->h.count + (double)c->over) / (double)c->h.count
 			   : 200;
+	uint64_t end, past_max;
 	char a[32];
 
-	if (percent <= 100)
-		flow_add(f, "p99 %s", format_ns(hist_percentile(&c->h, percent), a, sizeof(a)));
-	else if (c->h.count || c->over)
-		flow_add(f, "p99 beyond the last bucket");
+	if (percent > 100) {
+		if (c->h.count || c->over)
+			flow_add(f, "p99 beyond the last bucket");
+		return;
+	}
+	if (!r->bucket_ns ||
+	    __builtin_add_overflow(hist_percentile(&c->h, percent), r->bucket_ns, &end))
+		end = UINT64_MAX;
+	if (c->summary.known && !__builtin_add_overflow(c->summary.max_ns, r->unit_ns, &past_max) &&
+	    past_max < end)
+		end = past_max;
+	if (end == UINT64_MAX)
+		flow_add(f, "p99 in the first bucket");
+	else
+		flow_add(f, "p99 below %s", format_ns(end, a, sizeof(a)));
 }
 
 static const char *column_title(const struct osnoise_column *c)
@@ -241,28 +271,35 @@ static const char *column_title(const struct osnoise_column *c)
 					 : "timerlat user";
 }
 
-static void write_columns(const struct page *p)
+static void write_column(const struct page *p, const struct osnoise_column *c)
 {
 	char a[32], start[64];
 	struct flow f;
 
+	snprintf(start, sizeof(start), "  cpu %d %s  ", c->cpu, column_title(c));
+	flow_start(&f, p->out, p->width, start, " · ", "    ");
+	flow_add(&f, "%s%s times", c->over_known ? "" : "at least ",
+		 format_count(osnoise_column_count(c), a, sizeof(a)));
+	if (c->summary.known) {
+		flow_add(&f, "min %s", format_ns(c->summary.min_ns, a, sizeof(a)));
+		flow_add(&f, "avg %s", format_ns(c->summary.avg_ns, a, sizeof(a)));
+		flow_add(&f, "max %s", format_ns(c->summary.max_ns, a, sizeof(a)));
+	}
+	if (c->over_known) {
+		add_p99(&f, p->r, c);
+		flow_add(&f, "%s beyond the last bucket", format_count(c->over, a, sizeof(a)));
+	} else {
+		flow_add(&f, "how many beyond the last bucket is not known");
+	}
+	flow_end(&f);
+}
+
+static void write_columns(const struct page *p)
+{
 	if (p->r->ncolumns)
 		fputs("\nhistograms\n", p->out);
-	for (uint32_t i = 0; i < p->r->ncolumns && i < TIMERLAT_CONTEXTS * CPUS_SHOW; i++) {
-		const struct osnoise_column *c = &p->r->column[i];
-
-		snprintf(start, sizeof(start), "  cpu %d %s  ", c->cpu, column_title(c));
-		flow_start(&f, p->out, p->width, start, " · ", "    ");
-		flow_add(&f, "%s times", format_count(c->h.count + c->over, a, sizeof(a)));
-		if (c->summary.known) {
-			flow_add(&f, "min %s", format_ns(c->summary.min_ns, a, sizeof(a)));
-			flow_add(&f, "avg %s", format_ns(c->summary.avg_ns, a, sizeof(a)));
-			flow_add(&f, "max %s", format_ns(c->summary.max_ns, a, sizeof(a)));
-		}
-		add_p99(&f, c);
-		flow_add(&f, "%s beyond the last bucket", format_count(c->over, a, sizeof(a)));
-		flow_end(&f);
-	}
+	for (uint32_t i = 0; i < p->r->ncolumns && i < TIMERLAT_CONTEXTS * CPUS_SHOW; i++)
+		write_column(p, &p->r->column[i]);
 	if (p->r->ncolumns > TIMERLAT_CONTEXTS * CPUS_SHOW || p->r->columns_beyond)
 		fputs("  more columns are not shown\n", p->out);
 }
@@ -336,12 +373,7 @@ int render_osnoise_text(const struct osnoise_reader *r, const char *input,
 	free(order);
 	if (r->ncpus > CPUS_SHOW)
 		fprintf(out, "\n%u more CPUs (all in -f json)\n", r->ncpus - CPUS_SHOW);
-	if (r->all[TIMERLAT_IRQ].known && r->ncpus != 1)
-		fputs("\nall CPUs\n", out);
-	for (int i = 0; i < TIMERLAT_CONTEXTS; i++)
-		if (r->all[i].known && r->ncpus != 1)
-			write_latency(&p, timerlat_context_name(i), r->all[i].count,
-				      r->all[i].min_ns, r->all[i].avg_ns, r->all[i].max_ns);
+	write_all_cpus(&p);
 	write_columns(&p);
 	write_longest(&p, "longest gaps", r->gaps, r->ngaps);
 	write_longest(&p, "longest noises", r->longest, r->nlongest);

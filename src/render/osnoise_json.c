@@ -30,6 +30,7 @@ static void write_input(struct json *j, const struct osnoise_reader *r, const ch
 	json_u64(j, "records_lost", r->lost);
 	json_u64(j, "cpus_beyond", r->cpus_beyond);
 	json_u64(j, "columns_beyond", r->columns_beyond);
+	json_bool(j, "histogram_without_index", r->no_index);
 	json_u64(j, "analyses_beyond", r->analyses_beyond);
 	u64_or_null(j, "first_start_ns", r->min_start_ns, r->min_start_ns != UINT64_MAX);
 	u64_or_null(j, "last_end_ns", r->max_end_ns, r->min_start_ns != UINT64_MAX);
@@ -213,11 +214,11 @@ static void write_column(struct json *j, const struct osnoise_column *c)
 		json_null(j, "cpu");
 	else
 		json_u64(j, "cpu", c->cpu);
-	json_u64(j, "count", c->summary.count);
+	u64_or_null(j, "count", osnoise_column_count(c), c->over_known);
 	u64_or_null(j, "min_ns", c->summary.min_ns, c->summary.known);
 	u64_or_null(j, "avg_ns", c->summary.avg_ns, c->summary.known);
 	u64_or_null(j, "max_ns", c->summary.max_ns, c->summary.known);
-	json_u64(j, "over", c->over);
+	u64_or_null(j, "over", c->over, c->over_known);
 	json_array_flat(j, "buckets");
 	for (uint32_t i = hist_next(&c->h, 0); i < c->h.nbuckets; i = hist_next(&c->h, i + 1)) {
 		json_object_flat(j, NULL);

@@ -28,6 +28,9 @@ static void write_left_out(const struct osnoise_reader *r, FILE *out)
 	if (r->lines_cut)
 		fprintf(out, "%s lines were longer than %u bytes, and cut\n",
 			format_count(r->lines_cut, a, sizeof(a)), LINE_BYTES);
+	if (r->no_index)
+		fprintf(out, "a histogram is left out: without an index (rtla's --no-index) it "
+			     "does not say what its rows count\n");
 	if (r->analyses_beyond)
 		fprintf(out, "%s more analyses are not shown\n",
 			format_count(r->analyses_beyond, a, sizeof(a)));

@@ -53,6 +53,50 @@ is_((cpu["sources"][0]["kind"], cpu["sources"][0]["name"], cpu["sources"][0]["ma
     ("thread", "inject", 3997604),
     "the worst source has its name")
 
+# ---- rtla's histograms ----
+
+
+def hist(*lines):
+    """rtla timerlat hist's lines, read: (text, JSON)."""
+    given = "\n".join(["# RTLA timerlat histogram", "# Time unit is microseconds (us)",
+                       "# Duration:   0 00:00:11", *lines, ""]).encode()
+    return (run("--input", "-", given=given).stdout.decode(),
+            json.loads(run("--input", "-", "-f", "json", given=given).stdout))
+
+
+SUMMARY = "count:  1000", "min:  50", "avg:  85", "max:  99"
+# A row is the lowest value of its bucket; -b makes these longer.
+for what, says, *lines in (
+        ("as long as they are", "below 400 us", "100  10", "200  10", "300  980", "over:  0"),
+        ("no longer than the largest value", "below 100 us", "0  1000", "over:  0", *SUMMARY),
+        ("of a length that nothing says", "in the first bucket", "0  1000", "over:  0"),
+        ("and one of 1 us", "below 227 us", "225  10", "226  980", "over:  1"),
+        ("with more than a hundredth beyond them", "beyond the last bucket", "100  90",
+         "over:  10")):
+    text, _ = hist("Index   Thr-001", *lines)
+    ok(re.search(f"· p99 {says}( ·|\n) +[01]0? beyond the last bucket", text),
+       f"p99 in buckets {what}", text)
+
+with open(os.path.join(FIXTURES, "rtla-6.12-timerlat-hist.txt")) as f:
+    whole = f.read().splitlines()[3:]
+short = [line for line in whole if not re.match("(count|min|avg|max|ALL):", line)]
+text, got = hist(*short)
+ok("irq  9,916 times · p99 beyond the last bucket · 122 beyond the last bucket" in text
+   and [got["histograms"][0][k] for k in ("count", "min_ns", "over")] == [9916, None, 122],
+   "--no-summary: text and JSON count the same", text, got["histograms"][0]["count"])
+text, got = hist(*short[:-1])
+ok("irq  at least 9,794 times · how many beyond the last bucket is not known" in text
+   and [got["histograms"][0][k] for k in ("count", "over")] == [None, None],
+   "cut before the end: how many lie beyond is not known", text)
+text, got = hist(*(line[:8] + line[18:] for line in whole))
+ok(re.search("all CPUs\n  timerlat thread  9,916 times · min 44.0 us .*\n  timerlat user ", text)
+   and [x["context"] for x in got["timerlat_all"]] == ["thread", "user"],
+   "--no-irq: the contexts of all CPUs are those that are named", text, got["timerlat_all"])
+text, got = hist(*(line[7:] for line in whole))
+ok("a histogram is left out: without an index" in text and "every line was understood" in text
+   and got["histograms"] == [] and got["input"]["histogram_without_index"],
+   "--no-index: what rows count is not known", text)
+
 # ---- other ways in and out ----
 
 with open(TRACE, "rb") as f:

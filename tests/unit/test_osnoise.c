@@ -711,6 +711,60 @@ static void test_histograms(void **state)
 	assert_int_equal(r.column[1].h.count, 9924 - 541);
 }
 
+/* As of --no-irq: the other contexts are not taken for it. */
+static void test_contexts_left_out(void **state)
+{
+	(void)state;
+	give("Index   Thr-001   Usr-001");
+	give("44            1         0 ");
+	give("ALL:        Thr       Usr");
+	give("count:     9916      9915 ");
+	give("min:         44        57 ");
+	give("avg:        164       193 ");
+	assert_int_equal(give("max:       4576      4676 "), OSNOISE_TAKEN);
+	assert_false(r.all[TIMERLAT_IRQ].known);
+	check_latency(&r.all[TIMERLAT_THREAD], 9916, 0, 44, 164, 4576);
+	check_latency(&r.all[TIMERLAT_USER], 9915, 0, 57, 193, 4676);
+	assert_int_equal(give("max:  1  2  3"), OSNOISE_UNKNOWN);
+	assert_int_equal(give("ALL:"), OSNOISE_UNKNOWN);
+	assert_int_equal(give("ALL:  Usr  Thr"), OSNOISE_UNKNOWN);
+}
+
+static void test_buckets(void **state)
+{
+	(void)state;
+	give("Index   IRQ-001");
+	give("0      1");
+	assert_int_equal(r.bucket_ns, 0);
+	give("300    1");
+	give("500    0");
+	assert_int_equal(r.bucket_ns, US(100));
+	assert_false(r.column[0].over_known);
+	give("over:  2");
+	assert_true(r.column[0].over_known);
+	assert_int_equal(osnoise_column_count(&r.column[0]), 4);
+}
+
+/* Rows that nothing names are no buckets. */
+static void test_no_index(void **state)
+{
+	static const char *const lines[] = {
+		"   IRQ-001   Thr-001",      "       1         0 ", "     122       565 ",
+		"    9916      9916 ",       "       -        44 ", "     115    164.12 ",
+		"            IRQ       Thr", "    4393      4576 ",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_int_equal(give(lines[i]), OSNOISE_TAKEN);
+	assert_true(r.no_index);
+	assert_int_equal(r.ncolumns, 0);
+	assert_int_equal(give("    4393      hello "), OSNOISE_UNKNOWN);
+	give("Index   IRQ-001");
+	assert_false(r.no_index);
+	assert_int_equal(r.ncolumns, 1);
+}
+
 static void test_analysis(void **state)
 {
 	const struct osnoise_analysis *a;
@@ -1137,6 +1191,9 @@ int main(void)
 		TEST(test_counts_that_do_not_fit),
 		TEST(test_nanoseconds),
 		TEST(test_histograms),
+		TEST(test_contexts_left_out),
+		TEST(test_buckets),
+		TEST(test_no_index),
 		TEST(test_analysis),
 		TEST(test_analysis_of_everything),
 		TEST(test_names),
