@@ -39,6 +39,7 @@ static int add(struct osnoise_rates *b, enum source_kind kind, const char *name,
 	share = theirs ? &row->theirs : &row->ours;
 	share->count += count;
 	share->ns += ns;
+	share->no_ns |= theirs && !b->theirs_detailed;
 	return 0;
 }
 
@@ -73,30 +74,40 @@ static int add_period(struct osnoise_rates *b, const struct osnoise_period *p)
 	return err;
 }
 
+/* Adds a CPU's gaps: how long they were a period says, how many the samples; neither need be in the
+ * text. */
+static void add_gaps(struct rates_share *s, const struct osnoise_reader *r,
+		     const struct osnoise_cpu *c, const struct osnoise_period *p)
+{
+	bool sampled = r->events[OSNOISE_SAMPLE];
+
+	s->count += c->samples.count;
+	s->ns += p->count ? p->noise_ns : c->samples.sum;
+	s->no_count |= p->count ? !c->samples.count && p->noise_ns : !sampled;
+	s->no_ns |= !p->count && !sampled;
+}
+
 static int take_theirs(struct osnoise_rates *b, const struct osnoise_reader *r)
 {
 	uint64_t span = r->min_start_ns != UINT64_MAX ? r->max_end_ns - r->min_start_ns : 0;
+	bool timed = true;
 	int err = 0;
 
 	b->theirs_detailed = r->events[OSNOISE_NOISE];
 	for (uint32_t i = 0; i < r->ncpus && !err; i++) {
 		const struct osnoise_cpu *c = r->cpu[i];
 		const struct osnoise_period *p = c->traced.count ? &c->traced : &c->top;
-		bool timed = p->count && p->runtime_ns != UINT64_MAX;
+		uint64_t ns = p->count && p->runtime_ns != UINT64_MAX ? p->runtime_ns : span;
 
-		b->theirs_ns += timed ? p->runtime_ns : span;
-		if (p->count) {
-			b->theirs.ns += p->noise_ns;
-			b->theirs.count += c->samples.count;
-		} else {
-			b->theirs.ns += c->samples.sum;
-			b->theirs.count += c->samples.count;
-		}
+		b->theirs_ns += ns;
+		timed &= ns || !(p->count || c->has_sources || c->samples.count);
+		add_gaps(&b->theirs, r, c, p);
 		if (b->theirs_detailed && c->has_sources)
 			err = add_sources(b, &c->sources, true);
 		else if (!b->theirs_detailed && p->count)
 			err = add_period(b, p);
 	}
+	b->theirs_ns = timed ? b->theirs_ns : 0;
 	return err;
 }
 

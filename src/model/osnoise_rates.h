@@ -11,7 +11,8 @@
 #include "model/view.h"
 
 struct rates_share {
-	uint64_t count, ns; /* net */
+	uint64_t count, ns;   /* net */
+	bool no_count, no_ns; /* not known */
 };
 
 struct rates_row {
@@ -21,7 +22,8 @@ struct rates_row {
 };
 
 struct osnoise_rates {
-	uint64_t theirs_ns, ours_ns;     /* observed, of all CPUs together; 0: not known */
+	/* Observed, of all CPUs together; 0: not known. */
+	uint64_t theirs_ns, ours_ns;
 	struct rates_share theirs, ours; /* gaps: osnoise's samples or noise, culprit's hiccups */
 	struct rates_row *row;           /* by falling time, of the side that saw more */
 	uint32_t count;

@@ -2,6 +2,7 @@
 #include "render/osnoise_pairs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static struct pairs_row totals(const struct osnoise_pairs *c)
 
 static double matched_percent(const struct pairs_row *r)
 {
-	return r->theirs ? 100.0 * r->matched / r->theirs : 100;
+	return r->theirs ? 100.0 * r->matched / r->theirs : NAN;
 }
 
 static int by_time(const void *a, const void *b)
@@ -110,11 +111,13 @@ static int write_cpu(const struct view *v, uint32_t i, const struct paired *cpu,
 		table_free(t);
 		return -ENOMEM;
 	}
-	fprintf(out,
-		"\ncpu %u  %s intervals by culprit, %s by osnoise, %s of these matched (%s %%)\n",
-		v->cpu[i].number, format_count(sum.ours, a, sizeof(a)),
-		format_count(sum.theirs, b, sizeof(b)), format_count(sum.matched, c, sizeof(c)),
-		format_percent(matched_percent(&sum), d, sizeof(d)));
+	fprintf(out, "\ncpu %u  %s intervals by culprit, %s by osnoise", v->cpu[i].number,
+		format_count(sum.ours, a, sizeof(a)), format_count(sum.theirs, b, sizeof(b)));
+	if (sum.theirs)
+		fprintf(out, ", %s of these matched (%s %%)",
+			format_count(sum.matched, c, sizeof(c)),
+			format_percent(matched_percent(&sum), d, sizeof(d)));
+	fputc('\n', out);
 	if (sum.matched)
 		fprintf(out, "  half of these differ by no more than %s, or %s %%\n",
 			format_ns(hist_percentile(&cpu->pairs.difference, 50), a, sizeof(a)),

@@ -8,6 +8,7 @@
 #include "render/osnoise_rates.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "base/escape.h"
 #include "base/json.h"
@@ -22,9 +23,12 @@ static double rate(uint64_t n, uint64_t observed_ns)
 	return observed_ns ? n * 1e9 / observed_ns : 0;
 }
 
-static void count_cell(struct table *t, uint64_t n, uint64_t observed_ns)
+static void count_cell(struct table *t, const struct rates_share *s, uint64_t observed_ns)
 {
-	table_cellf(t, NULL, "%.1f", rate(n, observed_ns));
+	if (s->no_count || !observed_ns)
+		table_cell(t, NULL, "-");
+	else
+		table_cellf(t, NULL, "%.1f", rate(s->count, observed_ns));
 }
 
 static void time_cell(struct table *t, const struct rates_share *s, uint64_t observed_ns)
@@ -32,8 +36,19 @@ static void time_cell(struct table *t, const struct rates_share *s, uint64_t obs
 	char text[32];
 
 	table_cell(t, NULL,
-		   s->count && !s->ns ? "-"
-				      : format_ns(rate(s->ns, observed_ns), text, sizeof(text)));
+		   s->no_ns || !observed_ns
+			   ? "-"
+			   : format_ns(rate(s->ns, observed_ns), text, sizeof(text)));
+}
+
+static bool is_there(const struct rates_share *s)
+{
+	return s->count || s->ns;
+}
+
+static bool is_absent(const struct rates_share *s)
+{
+	return !is_there(s) && !s->no_count && !s->no_ns;
 }
 
 static void ratio_cell(struct table *t, const struct osnoise_rates *b,
@@ -41,21 +56,22 @@ static void ratio_cell(struct table *t, const struct osnoise_rates *b,
 {
 	double a = rate(theirs->ns, b->theirs_ns), c = rate(ours->ns, b->ours_ns);
 
-	if (a > 0 && c > 0)
+	if (a > 0 && c > 0 && !theirs->no_ns && !ours->no_ns)
 		table_cellf(t, NULL, "%.2f", c / a);
 	else
 		table_cell(t, NULL,
-			   theirs->count && ours->count ? "-"
-			   : theirs->count              ? "gone"
-							: "new");
+			   is_there(theirs) && is_absent(ours)    ? "gone"
+			   : is_there(ours) && is_absent(theirs)  ? "new"
+			   : is_absent(ours) && is_absent(theirs) ? ""
+								  : "-");
 }
 
 static void row(struct table *t, const struct osnoise_rates *b, const struct rates_share *theirs,
 		const struct rates_share *ours, const char *kind, const char *name)
 {
-	count_cell(t, theirs->count, b->theirs_ns);
+	count_cell(t, theirs, b->theirs_ns);
 	time_cell(t, theirs, b->theirs_ns);
-	count_cell(t, ours->count, b->ours_ns);
+	count_cell(t, ours, b->ours_ns);
 	time_cell(t, ours, b->ours_ns);
 	ratio_cell(t, b, theirs, ours);
 	table_cell(t, "2", kind);
@@ -94,7 +110,8 @@ int render_osnoise_rates_text(const struct osnoise_rates *b, const char *theirs,
 		fprintf(out, "  %u more sources (all in -f json)\n", b->count - ROWS_MAX);
 	fputs("\nboth per second observed; not the same time, perhaps not the same machine. irq: "
 	      "vectors, too. gone: only osnoise\n"
-	      "saw it; new: only culprit did. osnoise has no page faults, and no functions\n",
+	      "saw it; new: only culprit did; -: not known. osnoise has no page faults, and no "
+	      "functions\n",
 	      out);
 	if (!b->theirs_detailed)
 		fputs("the saved output has counters only: sources have no names, and no times of "
@@ -103,14 +120,24 @@ int render_osnoise_rates_text(const struct osnoise_rates *b, const char *theirs,
 	return ferror(out) ? -EIO : 0;
 }
 
+static void u64_or_null(struct json *j, const char *key, uint64_t value, bool known)
+{
+	if (known)
+		json_u64(j, key, value);
+	else
+		json_null(j, key);
+}
+
 static void write_share(struct json *j, const char *key, const struct rates_share *s,
 			uint64_t observed_ns)
 {
 	json_object_flat(j, key);
-	json_u64(j, "count", s->count);
-	json_u64(j, "total_ns", s->ns);
-	json_double(j, "per_second", rate(s->count, observed_ns), 3);
-	json_double(j, "ns_per_second", rate(s->ns, observed_ns), 1);
+	u64_or_null(j, "count", s->count, !s->no_count);
+	u64_or_null(j, "total_ns", s->ns, !s->no_ns);
+	json_double(j, "per_second",
+		    s->no_count || !observed_ns ? NAN : rate(s->count, observed_ns), 3);
+	json_double(j, "ns_per_second", s->no_ns || !observed_ns ? NAN : rate(s->ns, observed_ns),
+		    1);
 	json_end(j);
 }
 

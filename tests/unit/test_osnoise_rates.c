@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 #include "../world/world.h"
 #include "model/osnoise_rates.h"
+#include "render/osnoise_rates.h"
 
 struct ground {
 	struct osnoise_reader reader;
@@ -119,11 +121,80 @@ static void test_counters(void **state)
 	rates_free(&b);
 }
 
+static void check_text(struct ground *g, const char *gaps)
+{
+	struct osnoise_rates b;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(rates_make(&b, &g->reader, &g->view), 0);
+	assert_int_equal(render_osnoise_rates_text(&b, "a", "b", &(struct render_options){0}, out),
+			 0);
+	fclose(out);
+	if (!strstr(text, gaps))
+		fail_msg("no \"%s\" in:\n%s", gaps, text);
+	free(text);
+	rates_free(&b);
+}
+
+#define FRONT "       osnoise/1-113     [001] ....1    20.349031: "
+#define NOISY "1000000      77158  92.28420   15987      2      0    181      0     42"
+#define QUIET "1000000          0 100.00000       0      0      0    181      0     42"
+
+/* The periods say how long the gaps were, only samples how many: they need not be traced. */
+static void test_gaps_not_counted(void **state)
+{
+	struct ground *g = *state;
+	struct osnoise_rates b;
+
+	say(g, FRONT NOISY);
+	assert_int_equal(rates_make(&b, &g->reader, &g->view), 0);
+	assert_true(b.theirs.no_count && !b.theirs.no_ns);
+	assert_true(row_of(&b, SOURCE_IRQ, "")->theirs.no_ns);
+	rates_free(&b);
+	check_text(g, "          -  77.2 ms        0.0    0 ns   gone          all gaps");
+	say(g, FRONT "sample_threshold: start 20.241016755 duration 7206 ns interference 1");
+	check_text(g, "        1.0  77.2 ms        0.0    0 ns   gone          all gaps");
+}
+
+static void test_no_gaps(void **state)
+{
+	struct ground *g = *state;
+
+	say(g, FRONT QUIET);
+	check_text(g, "        0.0    0 ns        0.0    0 ns                 all gaps");
+}
+
+/* Noises alone say nothing of gaps; neither does a period without its run time say a rate. */
+static void test_nothing_known(void **state)
+{
+	struct ground *g = *state;
+
+	say(g, "  <idle>-0   [001] d.h1.    10.000100: irq_noise: local_timer:236 start "
+	       "10.000000000 duration 5000 ns");
+	check_text(g, "          -       -        0.0    0 ns      -        all gaps");
+}
+
+static void test_no_run_time(void **state)
+{
+	struct ground *g = *state;
+
+	say(g, FRONT "osnoise: noise:5000 max_sample:4000 hw:1 nmi:0 irq:100 softirq:0 thread:0");
+	assert_int_equal(g->reader.events[OSNOISE_PERIOD], 1);
+	check_text(g, "an unknown time observed");
+	check_text(g, "        -       -");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_counters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gaps_not_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_gaps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nothing_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_run_time, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
