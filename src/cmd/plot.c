@@ -153,7 +153,9 @@ static int take_values(struct plot_file *f, const struct view *v, const char *se
 	}
 	if (found)
 		return 0;
-	if (!v->ncpus || !v->cpu[0].nseries)
+	if (!v->ncpus)
+		return complain("%s holds nothing to draw: nobody was observed", f->path);
+	if (!v->cpu[0].nseries)
 		return complain("%s holds no %s: it has " HICCUPS " only (--series)", f->path,
 				series);
 	return complain("%s holds no %s: its first series is %s (--series)", f->path, series,
@@ -367,6 +369,10 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (settle_format(&o))
 		return EXIT_ERROR;
+	if (o.surface && o.format == JSON) {
+		complain("--surface is a picture: .json has the histograms only");
+		return EXIT_ERROR;
+	}
 	if (o.redact && !(o.names = redact_new(0))) {
 		complain("out of memory");
 		return EXIT_ERROR;

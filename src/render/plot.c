@@ -239,7 +239,7 @@ static const struct {
 static double figure(const struct plot_file *f, double p)
 {
 	if (!f->hist.count)
-		return 0;
+		return NAN;
 	return p ? plot_percentile(f, p) : plot_ns(f, f->hist.min);
 }
 
@@ -247,7 +247,9 @@ static void time_cell(struct table *t, const struct plot_file *f, double ns)
 {
 	char text[32];
 
-	if (f->fine && ns < 100)
+	if (isnan(ns))
+		table_cell(t, NULL, "-");
+	else if (f->fine && ns < 100)
 		table_cellf(t, NULL, "%.2f ns", ns);
 	else
 		table_cell(t, NULL, format_ns(ns + 0.5, text, sizeof(text)));

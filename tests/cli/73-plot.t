@@ -113,6 +113,18 @@ ok(all(abs(sum(f["percent"]) - 100) < 5 for f in data["files"])
    and len(data["bin_edges_ns"]) == len(data["files"][0]["percent"]) + 1,
    ".json: the shares, and where each begins")
 
+os.unlink("x.json")
+r = culprit("plot", "a.rec", "--surface", "-o", "x.json")
+ok(r.rc == 1 and r.err.count("\n") == 1 and "--surface is a picture" in r.err
+   and not os.path.exists("x.json"), "--surface: .json has none, and no file is left", r)
+
+# ---- nothing to draw ----
+r = culprit("run", "--no-trace", "--no-audit", "-t", "5s", "-d", "100ms", "-r", "none.rec", "-q")
+table = plot("none.rec", "-o", "x.json").splitlines()
+data = json.load(open("x.json"))["files"][0]
+is_((table[2].split()[:-1], [v for k, v in data.items() if k.endswith("_ns")]),
+    (["0", *"-" * 6], [None] * 6), "no values have no figures")
+
 # ---- diff says the same ----
 FIGURES = "p50", "p90", "p99", "p999", "max"
 compared = json.loads(culprit("diff", "a.rec", OLD, "-f", "json").out)

@@ -24,6 +24,13 @@ cpu = lib.pick_target(shared=True)
 place, WATCHED = watching.begin(cpu)
 unified = hierarchy("cgroup2", "rw")
 
+# ---- nobody ----
+rec = os.path.join(place, "nobody.rec")
+culprit("watch", "--comm", "culprit-no-such", "-d", "100ms", "-q", "-r", rec)
+r = culprit("plot", rec)
+ok(r.rc == 1 and r.err.count("\n") == 1 and "nobody was observed" in r.err,
+   "a recording of nobody has nothing to draw", r)
+
 # ---- by name and by unit, also what comes later ----
 NAME = f"jit{os.getpid()}er-7"  # nobody else's, as of this file in another tree
 jitter = os.path.join(place, NAME)
