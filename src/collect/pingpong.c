@@ -177,6 +177,9 @@ static int play_all(struct side *s, struct table *t)
 		s->raw = o->raw ? o->raw + (2 * i + !s->first) * o->messages : NULL;
 		s->raw_count = o->raw ? &o->raw_count[2 * i + !s->first] : NULL;
 		err = ways[o->way[i]].play(s, messages, &stopped);
+		/* null has no message by which to tell the other side, which may wait for one of
+		 * the next way: that one tells it. */
+		stopped &= ways[o->way[i]].play != play_null;
 		atomic_fetch_add(&w->spin->shm->steps, 1);
 	}
 	return err;

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 
 import lib
 from lib import ALLOWED, cpu_of, culprit, done, is_, ok, sources
@@ -173,6 +174,20 @@ for method in "spin", "cv", "pipe":
     r = stopped("pingpong", *PIN, "-n", "1000000000", "-m", method, "-P", "f:10")
     ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S, f"{method} under SCHED_FIFO stops when told to", r)
 is_(lib.await_gone(lib.marked), [], "and nothing is left running")
+# A side that is stopped in null, while the other one waits in the next way already.
+with lib.ready_file() as path:
+    proc = lib.spawn("pingpong", *PIN, "-n", "20000000", "-m", "null,pipe", "--no-trace",
+                     "--no-audit", "-q", "--ready-file", path)
+    lib.await_ready(proc, path)
+    held, other = lib.children(proc.pid)[:2]
+    os.kill(held, signal.SIGSTOP)
+    lib.await_gone(lambda: "pipe" not in lib.read(f"/proc/{other}/wchan")
+                   and proc.poll() is None, lib.AT_ONCE_S)
+    proc.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    os.kill(held, signal.SIGCONT)
+    r = lib.finish(proc)
+ok(r.rc == 0 and not r.err, "null and another: the other stops, too", r)
 for threads in [], ["--threads"]:
     what = " ".join(["one that is killed", *threads])
     with lib.ready_file() as path:
