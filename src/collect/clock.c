@@ -21,7 +21,8 @@
 #define LEAP_MAX     65536
 #define READ_TRIES   8
 #define ROUGH_NS     (20 * NSEC_PER_MSEC)
-#define STEP_NS      (5 * NSEC_PER_MSEC) /* least time between two readings of the rates */
+#define STEP_NS      (5 * NSEC_PER_MSEC)   /* least time between two readings of the rates */
+#define PATIENCE_NS  (100 * NSEC_PER_MSEC) /* longest sleep without a look whether to stop */
 
 /* ---- rates ---- */
 
@@ -47,6 +48,13 @@ static void sleep_ns(uint64_t ns)
 	nanosleep(&t, NULL); /* a signal ends it early */
 }
 
+/* Sleeps in short steps, so that a stop is noticed wherever it comes. */
+static void sleep_until(uint64_t due, const volatile int *stop)
+{
+	for (uint64_t now = now_ns(); now < due && !*stop; now = now_ns())
+		sleep_ns(due - now < PATIENCE_NS ? due - now : PATIENCE_NS);
+}
+
 void clock_measure_rates(struct clock_view *v, const struct clock_options *o)
 {
 	static struct clock_reading monotonic[CLOCK_READINGS_MAX], raw[CLOCK_READINGS_MAX];
@@ -64,8 +72,9 @@ void clock_measure_rates(struct clock_view *v, const struct clock_options *o)
 		elapsed = now_ns() - begin;
 		if (n == CLOCK_READINGS_MAX || (n > 2 && (elapsed >= o->duration_ns || *o->stop)))
 			break;
-		if (n * step > elapsed)
-			sleep_ns(n * step - elapsed);
+		sleep_until(begin + n * step, o->stop);
+		if (*o->stop) /* takes now what is missing of three readings */
+			sleep_ns(STEP_NS);
 	}
 	v->monotonic = clock_rate(monotonic, n);
 	v->raw = clock_rate(raw, n);
@@ -156,15 +165,17 @@ int clock_measure(struct clock_view *v, const struct clock_options *o)
 	say_stage(o, "what reading a clock costs");
 	clock_measure_costs(v, o->stop);
 	say_stage(o, "offsets between CPUs");
-	for (int cpu = cpus_next(&o->cpus, 0); cpu >= 0 && !*o->stop;
-	     cpu = cpus_next(&o->cpus, cpu + 1)) {
+	for (int cpu = cpus_next(&o->cpus, 0); cpu >= 0; cpu = cpus_next(&o->cpus, cpu + 1)) {
 		struct clock_offset *x = &v->offset[v->noffsets];
 
 		if ((unsigned)cpu == v->reference)
 			continue;
 		v->noffsets++;
 		x->cpu = cpu;
-		clock_measure_offset(x, v->ns_per_tick, o->stop);
+		if (*o->stop)
+			x->failed = "ended early";
+		else
+			clock_measure_offset(x, v->ns_per_tick, o->stop);
 	}
 	say_stage(o, "rates");
 	clock_measure_rates(v, o);
