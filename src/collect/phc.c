@@ -6,6 +6,7 @@
 #include <linux/ethtool.h>
 #include <linux/ptp_clock.h>
 #include <linux/sockios.h>
+#include <math.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,20 +203,25 @@ static int by_gettime(struct bout *b)
 struct phc_start phc_begin(int fd, const struct phc_calls *calls)
 {
 	struct phc_start best = {.known = false};
-	struct timespec before, device, after;
+	struct timespec begin, before, device, after, end;
 
 	for (int i = 0; i < CALLS; i++) {
-		uint64_t delay;
+		uint64_t delay, bound;
 
-		if (calls->gettime(CLOCK_REALTIME, &before) ||
-		    calls->gettime(CLOCK_OF(fd), &device) || calls->gettime(CLOCK_REALTIME, &after))
+		if (calls->gettime(CLOCK_BOOTTIME, &begin) ||
+		    calls->gettime(CLOCK_REALTIME, &before) ||
+		    calls->gettime(CLOCK_OF(fd), &device) ||
+		    calls->gettime(CLOCK_REALTIME, &after) || calls->gettime(CLOCK_BOOTTIME, &end))
 			return (struct phc_start){.known = false};
 		delay = spec_ns(&after) - spec_ns(&before);
 		if (best.known && delay >= best.delay_ns)
 			continue;
+		bound = (spec_ns(&end) - spec_ns(&begin)) / 2 + 1;
 		best = (struct phc_start){.known = true,
 					  .system_ns = spec_ns(&before) + delay / 2,
-					  .delay_ns = delay};
+					  .delay_ns = delay,
+					  .boot_ns = spec_ns(&begin) + bound,
+					  .boot_bound_ns = bound};
 		best.raw_ns = limited((__int128)spec_ns(&device) - best.system_ns);
 	}
 	return best;
@@ -223,9 +229,11 @@ struct phc_start phc_begin(int fd, const struct phc_calls *calls)
 
 static void find_rate(struct phc *phc, const struct phc_start *a, const struct phc_start *b)
 {
-	double elapsed = b->system_ns - a->system_ns;
+	double elapsed = b->system_ns - a->system_ns, boot = b->boot_ns - a->boot_ns;
 
-	phc->rate_known = a->known && b->known && elapsed > 0;
+	phc->system_set = a->known && b->known &&
+			  fabs(elapsed - boot) > (double)(a->boot_bound_ns + b->boot_bound_ns);
+	phc->rate_known = a->known && b->known && elapsed > 0 && !phc->system_set;
 	if (!phc->rate_known)
 		return;
 	phc->rate_ppm = (double)(b->raw_ns - a->raw_ns) / elapsed * 1e6;

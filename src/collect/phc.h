@@ -28,6 +28,8 @@ struct phc_start {
 	bool known;
 	int64_t raw_ns, system_ns; /* hardware clock minus CLOCK_REALTIME, and CLOCK_REALTIME */
 	uint64_t delay_ns;
+	int64_t boot_ns; /* CLOCK_BOOTTIME, which nobody sets, +- boot_bound_ns */
+	uint64_t boot_bound_ns;
 };
 
 struct phc_start phc_begin(int fd, const struct phc_calls *calls);

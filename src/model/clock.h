@@ -106,6 +106,7 @@ struct phc {
 	int max_ppb, pps, pins, alarms, external; /* PTP_CLOCK_GETCAPS; all -1: not known */
 	int cross; /* true: the hardware can read both clocks at once; -1: not known */
 	enum phc_scale scale;
+	bool system_set; /* CLOCK_REALTIME was set meanwhile: the rate is not known */
 	bool rate_known;
 	double rate_ppm; /* difference of its rate from CLOCK_REALTIME's, positive when faster */
 	double rate_error_ppm;

@@ -279,6 +279,8 @@ static void write_phc_head(const struct page *p, const struct clock_view *v, con
 			 d->cross ? "its hardware can" : "its hardware cannot");
 	}
 	flow_end(&f);
+	if (d->system_set)
+		fprintf(p->out, "  its rate is not known: CLOCK_REALTIME was set meanwhile\n");
 	if (d->rate_known && d->rate_ppm < -900000)
 		fprintf(p->out, "  it stands still\n");
 	else if (d->rate_known)

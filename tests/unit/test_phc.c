@@ -24,7 +24,8 @@
 /* The driver: its clock is so far ahead, and it refuses these requests. */
 static struct {
 	int64_t ahead_ns;
-	int64_t now_ns; /* CLOCK_REALTIME */
+	int64_t now_ns; /* CLOCK_REALTIME, */
+	int64_t set_ns; /* by which it was set */
 	int refuse[PHC_WAYS], error;
 	int calls;
 } driver;
@@ -83,11 +84,14 @@ static int played_ioctl(int fd, unsigned long request, void *arg)
 
 static int played_gettime(clockid_t clock, struct timespec *t)
 {
-	struct ptp_clock_time now = at(clock == CLOCK_REALTIME ? system_now() : device_now());
+	bool device = clock == ~FD * 8 + 3;
+	struct ptp_clock_time now = at(device ? device_now() : system_now());
 
-	assert_true(clock == CLOCK_REALTIME || clock == ~FD * 8 + 3);
+	assert_true(clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME || device);
+	if (clock == CLOCK_BOOTTIME)
+		now = at(driver.now_ns - driver.set_ns - START_NS);
 	*t = (struct timespec){now.sec, now.nsec};
-	return clock == CLOCK_REALTIME ? 0 : refused(PHC_GETTIME);
+	return device ? refused(PHC_GETTIME) : 0;
 }
 
 static const struct phc_calls played = {played_ioctl, played_gettime};
@@ -190,6 +194,35 @@ static void rates(void **state)
 	assert_false(measured(0).rate_known);
 }
 
+/* The hardware clock keeps its pace while the system's is set, forward or back. */
+static void system_set(void **state)
+{
+	static const int64_t by[] = {-S, 10 * S, 100 * S, 20000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		struct phc_start start;
+		struct phc phc = {.operand = "eth0", .path = "/dev/ptp3", .name = "a"};
+		char *text;
+
+		memset(&driver, 0, sizeof(driver));
+		driver.now_ns = START_NS;
+		start = phc_begin(FD, &played);
+		driver.set_ns = by[i];
+		driver.now_ns += 2 * S + by[i];
+		driver.ahead_ns -= by[i];
+		phc_measure(FD, &played, &start, 37, 1.0, &phc);
+		assert_false(phc.rate_known);
+		text = report_of(&phc, false);
+		assert_non_null(strstr(text, "not known: CLOCK_REALTIME was set meanwhile"));
+		assert_null(strstr(text, "it runs"));
+		free(text);
+		text = report_of(&phc, true);
+		assert_non_null(strstr(text, "\"rate_ppm\": null"));
+		free(text);
+	}
+}
+
 static void refusals(void **state)
 {
 	static const int errors[] = {EOPNOTSUPP, ENOTTY, EIO};
@@ -258,8 +291,9 @@ static void reports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_ways), cmocka_unit_test(rates),   cmocka_unit_test(refusals),
-		cmocka_unit_test(nonsense), cmocka_unit_test(reports),
+		cmocka_unit_test(all_ways),   cmocka_unit_test(rates),
+		cmocka_unit_test(system_set), cmocka_unit_test(refusals),
+		cmocka_unit_test(nonsense),   cmocka_unit_test(reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
