@@ -209,9 +209,25 @@ void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const 
 		write_raw(s, v, &s->raws[index], a);
 }
 
+/* Tells of hiccups that no style has a place for. */
+static void say_lost(const struct view *v)
+{
+	uint64_t n = 0;
+	char text[32];
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		n += v->cpu[i].hiccups_lost;
+	if (n)
+		say("%s hiccup%s came faster than could be read: in no percentile, bucket or list",
+		    format_count(n, text, sizeof(text)), n == 1 ? "" : "s");
+}
+
 int style_end(struct styled *s, const struct view *v, FILE *out)
 {
 	int err = 0;
+
+	if (s->style != STYLE_NONE)
+		say_lost(v);
 
 	if (s->style == STYLE_OSNOISE)
 		for (uint32_t i = 0; i < v->ncpus; i++)

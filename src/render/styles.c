@@ -125,6 +125,7 @@ static void sysjitter_cell(const struct view *v, uint32_t i, enum figure figure,
 	const struct hist *h = &v->cpu[i].hiccups;
 	const struct cpu *c = &v->cpu[i];
 	double seconds = c->observed_ns / 1e9;
+	uint64_t all = h->count + c->hiccups_lost, sum = h->sum + c->hiccups_lost_ns;
 
 	switch (figure) {
 	case CORE:
@@ -134,26 +135,26 @@ static void sysjitter_cell(const struct view *v, uint32_t i, enum figure figure,
 		fprintf(out, "%12.3f", seconds);
 		break;
 	case RATE:
-		fprintf(out, "%12.3f", seconds > 0 ? h->count / seconds : 0);
+		fprintf(out, "%12.3f", seconds > 0 ? all / seconds : 0);
 		break;
 	case SHARE:
-		fprintf(out, "%12.3f", c->observed_ns ? 100.0 * h->sum / c->observed_ns : 0);
+		fprintf(out, "%12.3f", c->observed_ns ? 100.0 * sum / c->observed_ns : 0);
 		break;
 	default: {
 		const uint64_t value[] = {[THRESHOLD] = c->threshold_ns,
 					  [MHZ] = v->host.tsc_khz / 1000,
 					  [RUNTIME_NS] = c->observed_ns,
-					  [COUNT] = h->count,
+					  [COUNT] = all,
 					  [MIN] = h->count ? h->min : 0,
 					  [MEDIAN] = hist_percentile(h, 50),
-					  [MEAN] = hist_mean(h) + 0.5,
+					  [MEAN] = all ? (double)sum / all + 0.5 : 0,
 					  [P90] = hist_percentile(h, 90),
 					  [P99] = hist_percentile(h, 99),
 					  [P999] = hist_percentile(h, 99.9),
 					  [P9999] = hist_percentile(h, 99.99),
 					  [P99999] = hist_percentile(h, 99.999),
 					  [MAX] = h->max,
-					  [TOTAL] = h->sum};
+					  [TOTAL] = sum};
 
 		fprintf(out, "%12" PRIu64, value[figure]);
 	}

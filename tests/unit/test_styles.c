@@ -144,6 +144,25 @@ static void sysjitter(void **state)
 	report_free(&report);
 }
 
+/* Hiccups that came faster than they could be read are in counts and sums, as osjitter's. */
+static void lost(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	report.view.cpu[0].hiccups_lost = 100;
+	report.view.cpu[0].hiccups_lost_ns = 1799813000;
+	text = text_of(STYLE_SYSJITTER);
+	assert_string_equal(words(text, 5), "int_n: 200 0");
+	assert_string_equal(words(text, 6), "int_n_per_sec: 50.000 0.000");
+	assert_string_equal(words(text, 9), "int_mean(ns): 20000000 0");
+	assert_string_equal(words(text, 16), "int_total(ns): 4000000000 0");
+	assert_string_equal(words(text, 17), "int_total(%): 100.000 0.000");
+	free(text);
+	report_free(&report);
+}
+
 static void raw(void **state)
 {
 	const struct account a = {.start_ns = WORLD_STARTED + 5000000, .duration_ns = 1500};
@@ -500,13 +519,13 @@ static void pingpong(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(osjitter),        cmocka_unit_test(hiccups),
-		cmocka_unit_test(sysjitter),       cmocka_unit_test(raw),
-		cmocka_unit_test(raw_head),        cmocka_unit_test(oslat),
-		cmocka_unit_test(oslat_options),   cmocka_unit_test(osnoise),
-		cmocka_unit_test(available),       cmocka_unit_test(cyclictest),
-		cmocka_unit_test(cyclictest_json), cmocka_unit_test(pingpong),
-		cmocka_unit_test(thresholds),
+		cmocka_unit_test(osjitter),   cmocka_unit_test(hiccups),
+		cmocka_unit_test(sysjitter),  cmocka_unit_test(lost),
+		cmocka_unit_test(raw),        cmocka_unit_test(raw_head),
+		cmocka_unit_test(oslat),      cmocka_unit_test(oslat_options),
+		cmocka_unit_test(osnoise),    cmocka_unit_test(available),
+		cmocka_unit_test(cyclictest), cmocka_unit_test(cyclictest_json),
+		cmocka_unit_test(pingpong),   cmocka_unit_test(thresholds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
