@@ -81,8 +81,13 @@ static int take_histogram(struct peer_line *l, const char *value, const struct p
 static int take_histogram_of_all(struct peer_line *l, const char *value, const struct peer_row *row,
 				 char *why, size_t whylen)
 {
-	peer_add(l, "--histogram-total");
-	return take_histogram(l, value, row, why, whylen);
+	int before = l->n;
+
+	if (take_histogram(l, value, row, why, whylen))
+		return -1;
+	if (l->n > before) /* 0: as if it were not given */
+		peer_add(l, "--histogram-total");
+	return 0;
 }
 
 const struct peer_row cyclictest_rows[] = {

@@ -25,7 +25,8 @@ struct peer_line {
 	long threads, policy, priority;
 	/* options of pingpong */
 	const char *method;
-	bool looks, pinned[2];
+	long looks;
+	bool pinned[2];
 	unsigned pin[2];
 };
 

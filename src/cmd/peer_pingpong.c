@@ -62,12 +62,11 @@ static PEER_TAKE(take_method)
 	return 0;
 }
 
+/* The pauses of --spin-pause alone; 0 is as if it were not given. */
 static PEER_TAKE(take_looks)
 {
-	if (peer_number(line, value, row, why, whylen))
-		return -1;
-	line->looks = true;
-	return 0;
+	(void)row;
+	return parse_integer(value, 0, PEER_NUMBER, &line->looks, why, whylen);
 }
 
 const struct peer_row pingpong_rows[] = {
@@ -77,8 +76,7 @@ const struct peer_row pingpong_rows[] = {
 	 .help = "two of the isolated CPUs, or of all"},
 	{0, "spin", NULL, .take = take_method, .help = "this is the default"},
 	{0, "spin-pause", NULL, .take = take_method, .help = "PAUSE between two looks"},
-	{'p', NULL, "N", .word = "--looks=%s", .take = take_looks,
-	 .help = "so many, with --spin-pause"},
+	{'p', NULL, "N", .take = take_looks, .help = "so many, with --spin-pause"},
 	{0, "cv", NULL, .take = take_method, .help = "condition variable"},
 	{0, "pipe", NULL, .take = take_method, .help = "pipe"},
 	{0, "futex", NULL, .take = take_method, .help = "futex"},
@@ -94,10 +92,15 @@ const char *const pingpong_words[] = {"pingpong",          "--style=pingpong", "
 
 int pingpong_end(struct peer_line *l, const char *operand)
 {
-	char pair[32];
+	bool looks = l->looks && l->method && !strcmp(l->method, "spin-pause");
+	char pair[32], number[24];
 
 	(void)operand;
-	peer_add_value(l, "--method=%s", l->looks ? "spin-pauses" : l->method ? l->method : "spin");
+	peer_add_value(l, "--method=%s", looks ? "spin-pauses" : l->method ? l->method : "spin");
+	if (looks) {
+		snprintf(number, sizeof(number), "%ld", l->looks);
+		peer_add_value(l, "--looks=%s", number);
+	}
 	if (!l->pinned[0] && !l->pinned[1])
 		return 0;
 	if (!l->pinned[0] || !l->pinned[1])
