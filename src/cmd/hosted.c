@@ -121,40 +121,6 @@ void hosted_ended(struct hosted *h)
 
 /* ---- the report ---- */
 
-/* Tells what of the host's recording is missing, or "". */
-static void describe_lack(const struct hosted *h, const struct receipt *r, char *text, size_t len)
-{
-	char time[32];
-
-	*text = '\0';
-	if (r->how == RECEIVED_NOTHING && r->refused)
-		snprintf(text, len,
-			 "its host did not come (--host-listen), but %u connections that did not "
-			 "show the token",
-			 r->refused);
-	else if (r->how == RECEIVED_NOTHING)
-		snprintf(text, len, "its host did not come (--host-listen)");
-	else if (r->how == RECEIVED_FULL)
-		snprintf(text, len,
-			 "its host sent more than %d MiB, and the rest was not taken: not covered",
-			 RECEIVER_MOST >> 20);
-	else if (r->how == RECEIVED_LEFT)
-		snprintf(text, len,
-			 "the rest of its host's recording was not waited for (interrupted): what "
-			 "is missing is not covered");
-	else if (r->last_ns < h->ended_ns)
-		snprintf(text, len, "its host %s %s before the end: not covered from then on",
-			 r->how == RECEIVED_WHOLE ? "stopped recording" : "broke off",
-			 format_ns(h->ended_ns - r->last_ns, time, sizeof(time)));
-	else if (r->how == RECEIVED_BROKE)
-		snprintf(text, len, "its host broke off: its recording has no end");
-	else if (!r->begun_ns)
-		snprintf(text, len, "its host sent no recording");
-	else if (r->begun_ns > h->begun_ns)
-		snprintf(text, len, "its host came %s after the begin: not covered before",
-			 format_ns(r->begun_ns - h->begun_ns, time, sizeof(time)));
-}
-
 static void add_lack(struct run *run, const char *lack)
 {
 	size_t n = strlen(run->incomplete);
@@ -218,7 +184,7 @@ int hosted_report(struct hosted *h, struct output *o, int by, int code)
 	receipt = receiver_finish(h->receiver, &measure_stop);
 	guard_reader(0, o->path);
 	guard_alone(o->path);
-	describe_lack(h, &receipt, lack, sizeof(lack));
+	receipt_lack(&receipt, h->begun_ns, h->ended_ns, lack, sizeof(lack));
 	j = join(h, &receipt, &part, lack, sizeof(lack));
 	if (*lack)
 		say("incomplete: %s", lack);

@@ -48,6 +48,10 @@ void receiver_enough(struct receiver *r);
  * process. */
 struct receipt receiver_finish(struct receiver *r, const volatile int *stop);
 
+/* Tells what of the host's recording is missing in a run from begun_ns to ended_ns, or "". */
+void receipt_lack(const struct receipt *r, uint64_t begun_ns, uint64_t ended_ns, char *text,
+		  size_t len);
+
 /* The path at which what came can be read, as long as it is open. */
 const char *receiver_path(const struct receiver *r);
 
