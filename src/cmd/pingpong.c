@@ -290,7 +290,7 @@ static int run_matrix(struct options *o, struct workload *w)
 	int code;
 
 	if (cpus_empty(&m->cpus))
-		cpus_allowed(&m->cpus);
+		host_measurable(&m->cpus);
 	n = cpus_count(&m->cpus);
 	if (n < 2) {
 		complain("a pair needs two CPUs, and only one is given: give more with -c");

@@ -69,6 +69,16 @@ void host_reachable(struct cpus *set)
 	cpus_run_on(&before);
 }
 
+void host_measurable(struct cpus *set)
+{
+	struct cpus allowed;
+
+	host_isolated(set);
+	host_reachable(set);
+	cpus_allowed(&allowed);
+	cpus_or(set, &allowed);
+}
+
 void host_online(struct cpus *online)
 {
 	read_cpus(CPU_DIR "online", online);

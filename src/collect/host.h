@@ -18,6 +18,10 @@ void host_isolated(struct cpus *set);
  * those that are offline. */
 void host_reachable(struct cpus *set);
 
+/* The CPUs of this process, and the isolated ones: these are in no process's mask by default, but
+ * are the most interesting ones. */
+void host_measurable(struct cpus *set);
+
 /* The CPUs that are online now; all where nobody knows. */
 void host_online(struct cpus *online);
 /* The CPUs that may ever be online; where nobody knows, those that are. */
