@@ -29,7 +29,6 @@ static void __attribute__((noreturn)) spin_and_rest(int cpu)
 {
 	struct timespec rest = {0, REST_NS};
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "culprit-spinner");
 	signal(SIGINT, SIG_IGN); /* culprit's process ends us */
 	cpus_run_on_one(cpu);
@@ -56,10 +55,12 @@ struct spinners *spinners_start(uint64_t n)
 		if (cpu < 0)
 			cpu = cpus_next(&host.online, 0);
 		s->pid[s->n] = fork();
-		if (!s->pid[s->n] && getppid() == parent)
-			spin_and_rest(cpu);
-		if (!s->pid[s->n])
+		if (!s->pid[s->n]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (getppid() == parent) /* false: the signal would never come */
+				spin_and_rest(cpu);
 			_exit(0);
+		}
 		err = errno;
 		if (s->pid[s->n] < 0)
 			break;
