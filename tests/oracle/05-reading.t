@@ -235,6 +235,21 @@ is_((v.unjudged["hiccups before or after the trace"], v.count["judged"]), (1, 0)
     "what lies outside the trace is not judged")
 
 
+v = verdict(lambda h: [p.update(origin=None) for p in h["pieces"]])
+is_((dict(v.wrong), v.count["askers"], v.count["askers not named"]), ({}, 0, 1),
+    "who asked, and is not named, is counted where what came surely came from there")
+v = verdict()
+is_((v.count["askers"], v.count["askers not named"]), (3, 0), "nobody else is")
+SLEPT = [switch(0, SAMPLER, OTHER), switch(50 * US, OTHER, SAMPLER, state=1),
+         event(80 * US, "sched_waking", OTHER, pid=WORKER), switch(90 * US, SAMPLER, OTHER),
+         switch(120 * US, OTHER, SAMPLER)]
+for trace, count in ((SLEPT, 1), (SLEPT[:1] + [switch(50 * US, OTHER, SAMPLER)] + SLEPT[2:], 0)):
+    h = {"start_ns": 85 * US, "duration_ns": 35 * US, "outside_ns": 0, "records_lost": 0,
+         "pieces": [piece("thread", OTHER, "other", None, 30)]}
+    is_(Judge(read(trace), 1).judge([h]).count["askers not named"], count,
+        f"the waker of who {'slept' if count else 'may have come from another CPU'}")
+
+
 def worker(start, length, function, either=None):
     part = Part("thread", 24, "kworker/1:0H", start, function)
     part.end, part.net, part.either = start + length, length, either

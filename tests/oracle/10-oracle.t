@@ -34,6 +34,7 @@ from lib import diag, done, is_, ok, skip, skip_all  # noqa: E402
 SECONDS = 3
 SHORT = "switch", "udp", "poke-storms", "poke-fifo-switch"
 NET_GOOD, ASKER_GOOD, UNJUDGED = float(os.environ.get("NET_GOOD") or 0.99), 0.999, 0.25
+NAMELESS = 0.05  # share of the askers that need not be named, see below
 ASKER_CHANCE = 4 * 2  # pieces of so many wake-ups may have another asker, however few there were
 LEAST = 100  # pieces that a load must give
 
@@ -74,7 +75,7 @@ def check(name, report, v):
          f"({records['lost']} of {records['seen'] + records['lost']}, "
          f"the trace {v.records[0]} to {v.records[1]}); "
          f"{c['pieces']} pieces, {c['net time']} net times differ, {c['askers']} askers, "
-         f"{c['asker']} differ",
+         f"{c['asker']} differ, {c['askers not named']} are not named",
          *[f"not judged: {n} {what}" for what, n in sorted(v.unjudged.items())],
          *[f"askers: {n} {how}, culprit says {said}" for (how, said),
            n in sorted(v.asker_kinds.items())])
@@ -149,10 +150,16 @@ bench.close()
 # of fewer than 4,000 two are, in up to one of 800. With four allowed fewer than one run in a
 # million is red, however many askers came.
 c = askers.count
-if c["askers"]:
+if c["judged"]:
     ok(c["asker"] + c["asker that the trace does not have"]
        <= max((1 - ASKER_GOOD) * c["askers"], ASKER_CHANCE),
        "999 of 1,000 askers, and more, are the same, of all loads, but for chance", c["askers"],
        c["asker"],
        c["asker that the trace does not have"])
+    # Nobody is named where a note was lost, or where the thread has run on another CPU since it was
+    # woken, of which the trace does not tell: 87 of 37,022 in five loads on a busy machine, of one
+    # load at most 6 of 726.
+    ok(c["askers"] and c["askers not named"]
+       <= max(NAMELESS * (c["askers"] + c["askers not named"]), ASKER_CHANCE),
+       "and nearly all are named", c["askers"], c["askers not named"])
 done()

@@ -80,12 +80,14 @@ class Part:
     """The stretch of an interval that runs one function. either: it may as well run one of these
     that it ran before: the trace does not tell."""
 
-    __slots__ = "kind", "id", "name", "function", "start", "end", "net", "asked", "seen", "either"
+    __slots__ = ("kind", "id", "name", "function", "start", "end", "net", "asked", "sure", "seen",
+                 "either")
 
     def __init__(self, kind, number, name, start, function=None):
         self.kind, self.id, self.name, self.function = kind, number, name, function
         self.start, self.end, self.net = start, None, 0
         self.asked = ()  # requests any of which it may have come from
+        self.sure = True  # False: it may have come from none of them
         self.either = None
         self.seen = True  # False: it came upon a thread that the scheduler does not show
 
@@ -312,9 +314,12 @@ class Reading:
         off, left, slept = self.left.get(after, NEVER_LEFT)
         wakes = Requests.between(self.requests.wakes.get(after, []), off, at)
         woken = wakes[-1:]
-        if woken:  # by two that came when he had left: he ran elsewhere in between
-            self.woken.append((at, slept and sum(w.at > left for w in wakes) <= 1))
+        # By two that came when he had left: he ran elsewhere in between.
+        sure = slept and sum(w.at > left for w in wakes) <= 1
+        if woken:
+            self.woken.append((at, sure))
         stay = Interval(Part("thread", after, text(v[3]), at))
+        stay.part.sure = sure
         self._goes_on(stay, after, at, woken)
         stay.part.asked = woken
         self.stack.append(stay)
