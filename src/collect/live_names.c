@@ -134,6 +134,25 @@ static const char *name_calls(void *ctx, uint32_t user)
 	return user_stacks_calls(n->user, user);
 }
 
+static const char *ask_symbol(void *ctx, uint64_t address)
+{
+	return probes_symbol(ctx, address);
+}
+
+/* NULL: out of memory. */
+static struct symbols *symbols_for(struct probes *probes)
+{
+	struct symbols *s;
+
+	if (probes_know_symbols(probes))
+		return symbols_asking(ask_symbol, probes);
+	s = symbols_new();
+	if (s)
+		probes_tell(probes, symbols_address(s, "delayed_work_timer_fn"),
+			    symbols_address(s, "unknown_nmi_error"));
+	return s;
+}
+
 int live_names_want_user(struct live_names *n, const char *debug)
 {
 	n->user = user_stacks_new(probes_map(n->probes, PROBES_USER_STACKS), debug);
@@ -157,7 +176,7 @@ struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool 
 	if (!n)
 		return NULL;
 	n->probes = probes;
-	n->symbols = symbols_new();
+	n->symbols = symbols_for(probes);
 	n->irqs = irq_names_new("", IRQ_REREAD_NS);
 	n->root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	n->owners = owners_new(n->root, owners_hierarchy());
@@ -166,8 +185,6 @@ struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool 
 		live_names_free(n);
 		return NULL;
 	}
-	probes_tell(probes, symbols_address(n->symbols, "delayed_work_timer_fn"),
-		    symbols_address(n->symbols, "unknown_nmi_error"));
 	n->names = (struct names){.ctx = n,
 				  .irq = name_irq,
 				  .irq_affinity = name_irq_affinity,

@@ -10,7 +10,7 @@
 
 struct live_names;
 
-/* Reads the kernel's symbols, and tells the loaded probes which they need. NULL: out of memory.
+/* Finds the kernel's symbols, also those that the loaded probes need. NULL: out of memory.
  * `probes` must outlive it. commands: command lines are wanted. */
 struct live_names *live_names_new(struct probes *probes, enum owner_by by, bool commands);
 void live_names_free(struct live_names *n);

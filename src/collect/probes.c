@@ -117,8 +117,8 @@ static void find_exits(struct probes *p)
 	memcpy((void *)p->skel->rodata->at_exit, at, sizeof(at));
 }
 
-/* Gives the programs the memory, by one way or the other. 0, or -1 with errno set. */
-static int use_memory(struct probes *p)
+/* Gives the programs the memory, by one way or the other. True: failed; errno is set. */
+static bool use_memory(struct probes *p)
 {
 	struct bpf_map *here = p->skel->maps.cpu_states, *not_here = p->skel->maps.cpu_states_apart;
 	bool apart = p->states.one;
@@ -127,12 +127,10 @@ static int use_memory(struct probes *p)
 	p->skel->rodata->user_stacks_wanted = p->wanted.user;
 	p->skel->rodata->turns_wanted = p->wanted.turns;
 	return bpf_map__set_autocreate(apart ? here : not_here, false) ||
-			       bpf_map__set_autocreate(p->skel->maps.user_stacks, p->wanted.user) ||
-			       bpf_map__set_autocreate(p->skel->maps.cpu_turns, p->wanted.turns) ||
-			       bpf_map__set_max_entries(p->skel->maps.cpu_turns, turns_cpus()) ||
-			       bpf_map__reuse_fd(apart ? not_here : here, p->states.fd)
-		       ? -1
-		       : 0;
+	       bpf_map__set_autocreate(p->skel->maps.user_stacks, p->wanted.user) ||
+	       bpf_map__set_autocreate(p->skel->maps.cpu_turns, p->wanted.turns) ||
+	       bpf_map__set_max_entries(p->skel->maps.cpu_turns, turns_cpus()) ||
+	       bpf_map__reuse_fd(apart ? not_here : here, p->states.fd);
 }
 
 static uint32_t sum_places(const struct probes *p)
@@ -217,21 +215,6 @@ static int load_for(struct probes *p, const struct kernel *k)
 	return err ? err : map_sums(p);
 }
 
-static int load(struct probes *p)
-{
-	struct kernel *kernel = NULL;
-	int err = kernel_read(&kernel);
-
-	if (err)
-		return complain("tracing needs the kernel's type information, and %s cannot be "
-				"read (%s): use a kernel with CONFIG_DEBUG_INFO_BTF=y, or "
-				"--no-trace",
-				KERNEL_TYPES, strerror(-err));
-	err = program_lacks(&p->wanted, kernel) ?: load_for(p, kernel);
-	kernel_free(kernel);
-	return err ? program_complain(err, &p->wanted, p->why) : 0;
-}
-
 struct probes *probes_new(const struct cpus *targets, const struct cpus *later,
 			  enum probes_for what)
 {
@@ -262,9 +245,16 @@ void probes_want_turns(struct probes *p)
 
 int probes_load(struct probes *p, bool osnoise, enum sleeper sleeper, const struct watched *watched)
 {
+	struct kernel *kernel = NULL;
+	int err = kernel_read(&kernel);
+
+	if (err)
+		return program_complain_of_types(err);
 	p->wanted = (struct wanted){osnoise, sleeper, watched, p->wanted.user, p->wanted.turns};
 	programs_listen(p->why);
-	return load(p);
+	err = program_lacks(&p->wanted, kernel) ?: load_for(p, kernel);
+	kernel_free(kernel);
+	return err ? program_complain(err, &p->wanted, p->why) : 0;
 }
 
 void probes_close(struct probes *p)
@@ -310,15 +300,22 @@ int probes_tick(struct probes *p)
 
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1)) {
 		probes_state(p, slot)->tick_interval = NSEC_PER_MSEC;
-		int err = program_run_for(p->skel->progs.ticker_start, slot++, cpu);
-
-		if (err)
-			return complain("--kernel: the kernel's timer on CPU %d cannot be started: "
-					"%s; it takes a kernel from 6.7 on, which keeps a timer on "
-					"its CPU",
-					cpu, strerror(-err));
+		if (program_tick(p->skel->progs.ticker_start, slot++, cpu))
+			return -1;
 	}
 	return 0;
+}
+
+bool probes_know_symbols(struct probes *p)
+{
+	return !program_run(p->skel->progs.symbol_find, NULL, 0);
+}
+
+const char *probes_symbol(struct probes *p, uint64_t address)
+{
+	int length = program_run(p->skel->progs.symbol_name, &address, sizeof(address));
+
+	return length > 0 ? p->skel->bss->symbol_text : NULL;
 }
 
 void probes_tell(struct probes *p, uint64_t delayed_work_timer, uint64_t unknown_nmi)

@@ -58,9 +58,16 @@ void probes_close(struct probes *p); /* detaches all */
  * the reason said. */
 int probes_attach(struct probes *p);
 
-/* Tells the programs the addresses of two of the kernel's functions, 0: not known. They are of the
- * table of symbols that is read anyway; libbpf would read one of its own. */
+/* True when probes_symbol() tells names: from Linux 5.16 on, where the kernel does not hide its
+ * addresses. Else call probes_tell() with those of two of its functions, 0: not known, from the
+ * table of symbols that has to be read then; libbpf would read one of its own. */
+bool probes_know_symbols(struct probes *p);
 void probes_tell(struct probes *p, uint64_t delayed_work_timer, uint64_t unknown_nmi);
+
+/* "vmstat_update", with its module "e1000_intr [e1000]", or, where the kernel has no name for the
+ * address, "0x..."; valid until the next call. NULL: it cannot be asked. Not by two threads at
+ * once. */
+const char *probes_symbol(struct probes *p, uint64_t address);
 
 /* Starts the kernel's timer of each target, which runs until close: see cpu_state.tick. Call it
  * when the samplers wait; it moves this process to the targets, and leaves it there. 0, or -1 with

@@ -130,6 +130,9 @@ bool program_is_wanted(const struct bpf_program *prog, const struct wanted *p,
 		return p->sleeper == SLEEPER_THREAD;
 	if (!strcmp(name, "ticker_start"))
 		return p->sleeper == SLEEPER_KERNEL;
+	if (!strncmp(name, "symbol_", strlen("symbol_"))) /* 5.16 and 5.13 */
+		return kernel_has_helper(k, "kallsyms_lookup_name") &&
+		       kernel_has_helper(k, "snprintf");
 	if (!p->watched)
 		return !watch;
 	if (p->watched->sums && is_for_records(name))
@@ -188,13 +191,23 @@ uint64_t programs_misses(const struct bpf_object *object)
 	return misses;
 }
 
-int program_run_for(const struct bpf_program *prog, uint32_t slot, unsigned cpu)
+int program_run(const struct bpf_program *prog, const void *argument, size_t size)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &slot, .ctx_size_in = sizeof(slot));
-	int err = cpus_run_on_one(cpu);
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = argument, .ctx_size_in = size);
+	int err = bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
 
-	err = err ? err : bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
 	return err ? err : (int)opts.retval;
+}
+
+int program_tick(const struct bpf_program *prog, uint32_t slot, unsigned cpu)
+{
+	int err = cpus_run_on_one(cpu) ?: program_run(prog, &slot, sizeof(slot));
+
+	if (!err)
+		return 0;
+	return complain("--kernel: the kernel's timer on CPU %u cannot be started: %s; it takes a "
+			"kernel from 6.7 on, which keeps a timer on its CPU",
+			cpu, strerror(-err));
 }
 
 void program_run_on(const struct bpf_program *prog, const struct cpus *cpus)
@@ -208,6 +221,13 @@ void program_run_on(const struct bpf_program *prog, const struct cpus *cpus)
 int program_lacks(const struct wanted *p, const struct kernel *k)
 {
 	return p->user && !kernel_has_helper(k, "task_pt_regs") ? -ENOSYS : 0;
+}
+
+int program_complain_of_types(int err)
+{
+	return complain("tracing needs the kernel's type information, and %s cannot be read (%s): "
+			"use a kernel with CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
+			KERNEL_TYPES, strerror(-err));
 }
 
 int program_complain(int err, const struct wanted *p, const char *why)

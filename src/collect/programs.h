@@ -41,15 +41,19 @@ int programs_fit_stacks(struct bpf_map *stacks);
 /* See probes_recursion_misses(). */
 uint64_t programs_misses(const struct bpf_object *object);
 
-/* Run a program by hand: for the nth target (*slot, its argument) on its CPU, where this process
- * then is, which 0 or -errno comes of; and by an interrupt of each CPU that is online. */
-int program_run_for(const struct bpf_program *prog, uint32_t slot, unsigned cpu);
+/* Run a program by hand: here, with its argument (size 0: none), what it returned or -errno; as the
+ * one that starts the timer of the nth target (slot) on its CPU, where this process then is, 0 or
+ * -1 with the reason said; and by an interrupt of each CPU that is online. */
+int program_run(const struct bpf_program *prog, const void *argument, size_t size);
+int program_tick(const struct bpf_program *prog, uint32_t slot, unsigned cpu);
 void program_run_on(const struct bpf_program *prog, const struct cpus *cpus);
 
 /* 0, or -ENOSYS: the kernel lacks what is needed to tell whose registers a thread has. */
 int program_lacks(const struct wanted *p, const struct kernel *k);
 
-/* Says why the kernel did not load them. why: libbpf's complaint. Returns -1. */
+/* Say why the kernel's types could not be read, and why it did not load the programs. why:
+ * libbpf's complaint. Return -1. */
+int program_complain_of_types(int err);
 int program_complain(int err, const struct wanted *p, const char *why);
 
 #endif

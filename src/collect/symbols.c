@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/texts.h"
+
 #define UNKNOWN_MAX 256 /* addresses without a symbol that get a string of their own */
 
 struct symbol {
@@ -18,7 +20,18 @@ struct module {
 	uint64_t begin, end;
 };
 
+/* An answer of the kernel's. */
+struct said {
+	uint64_t address; /* 0: empty */
+	const char *name;
+};
+
 struct symbols {
+	const char *(*ask)(void *ctx, uint64_t address); /* NULL: the table is read */
+	void *ctx;
+	struct said *said; /* by address, in the first free place from where it belongs */
+	uint32_t nsaid, places;
+	struct texts *names;
 	struct symbol *row; /* sorted by address */
 	uint32_t count, room;
 	struct module *module;
@@ -181,10 +194,54 @@ struct symbols *symbols_of(const char *kallsyms, const char *modules)
 	return s;
 }
 
+static struct said *place_of(const struct symbols *s, uint64_t address)
+{
+	uint32_t at = address * 0x9e3779b97f4a7c15ULL >> 32 & (s->places - 1);
+
+	while (s->said[at].address && s->said[at].address != address)
+		at = (at + 1) & (s->places - 1);
+	return &s->said[at];
+}
+
+/* Makes room for more answers, half of which stays empty. False: out of memory, all is as it was.
+ */
+static bool grow(struct symbols *s)
+{
+	struct symbols more = {.places = s->places ? 2 * s->places : 1024};
+
+	more.said = calloc(more.places, sizeof(*more.said));
+	if (!more.said)
+		return false;
+	for (uint32_t i = 0; i < s->places; i++)
+		if (s->said[i].address)
+			*place_of(&more, s->said[i].address) = s->said[i];
+	free(s->said);
+	s->said = more.said;
+	s->places = more.places;
+	return true;
+}
+
+struct symbols *symbols_asking(const char *(*ask)(void *ctx, uint64_t address), void *ctx)
+{
+	struct symbols *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->ask = ask;
+	s->ctx = ctx;
+	s->names = texts_new(TEXTS_BYTES);
+	if (s->names && grow(s))
+		return s;
+	symbols_free(s);
+	return NULL;
+}
+
 void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
+	free(s->said);
+	texts_free(s->names);
 	free(s->row);
 	free(s->module);
 	free(s->text);
@@ -225,10 +282,31 @@ static bool is_behind(const struct symbols *s, const struct symbol *row, uint64_
 	return false;
 }
 
+static const char *asked(struct symbols *s, uint64_t address)
+{
+	struct said *at = place_of(s, address);
+	const char *text;
+
+	if (at->address)
+		return at->name;
+	text = s->ask(s->ctx, address);
+	if (text && strncmp(text, "0x", 2))
+		text = texts_keep(s->names, text, strlen(text));
+	else
+		text = NULL;
+	*at = (struct said){address, text ?: unknown(s, address)};
+	text = at->name;
+	if (2 * ++s->nsaid > s->places && !grow(s))
+		*place_of(s, address) = (struct said){0}, s->nsaid--;
+	return text;
+}
+
 const char *symbols_name(struct symbols *s, uint64_t address)
 {
 	uint32_t lo = 0, hi = s->count;
 
+	if (s->ask)
+		return address ? asked(s, address) : unknown(s, address);
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel symbols by address, from /proc/kallsyms. Loaded once, before the window: a module that
- * comes later has none, or, where it takes the place of one that has gone, those of that one.
- * Strings live as long as the table. */
+/* Kernel symbols by address: what the kernel says of each when it is first asked for, or the table
+ * /proc/kallsyms, which is read once, before the window: a module that comes later has none there,
+ * or, where it takes the place of one that has gone, those of that one. Strings live as long as the
+ * symbols. */
 #ifndef CULPRIT_SYMBOLS_H
 #define CULPRIT_SYMBOLS_H
 
@@ -15,13 +16,17 @@ struct symbols;
 struct symbols *symbols_new(void);
 /* The same from files as /proc/kallsyms and /proc/modules. */
 struct symbols *symbols_of(const char *kallsyms, const char *modules);
+/* Asks for each address once. ask: its text as in /proc/kallsyms, valid until the next call;
+ * "0x..." where the kernel has no name for it, NULL where it cannot be asked. NULL: out of memory.
+ */
+struct symbols *symbols_asking(const char *(*ask)(void *ctx, uint64_t address), void *ctx);
 void symbols_free(struct symbols *s);
 
 /* "vmstat_update", with its module "e1000_intr [e1000]", or "[unknown 1]", numbered as they come.
  * Never NULL. */
 const char *symbols_name(struct symbols *s, uint64_t address);
 
-/* Address of a function of the kernel itself; 0: there is none of that name. */
+/* Address of a function of the kernel itself; 0: there is none of that name in the table. */
 uint64_t symbols_address(const struct symbols *s, const char *name);
 
 /* True when the kernel hides its addresses from this process. */

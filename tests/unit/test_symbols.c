@@ -90,9 +90,55 @@ static void test_modules_hidden(void **state)
 	symbols_free(s);
 }
 
+#define FIRST 0xffffffff81000000
+#define MANY  5000
+
+/* The kernel of *ctx calls so far. */
+static const char *answer(void *ctx, uint64_t address)
+{
+	static char text[32];
+
+	++*(int *)ctx;
+	if (address < FIRST)
+		return NULL;
+	snprintf(text, sizeof(text), address & 1 ? "0x%llx" : "f%llu [a]",
+		 (unsigned long long)(address & 1 ? address : (address - FIRST) / 16));
+	return text;
+}
+
+/* However many there are, each is asked for once, and its name stays where it is. */
+static void test_asking(void **state)
+{
+	int calls = 0;
+	struct symbols *s = symbols_asking(answer, &calls);
+	const char *first;
+	char name[32];
+
+	(void)state;
+	assert_non_null(s);
+	assert_false(symbols_hidden(s));
+	first = symbols_name(s, FIRST);
+	assert_string_equal(first, "f0 [a]");
+	assert_ptr_equal(symbols_name(s, FIRST + 8), first); /* the same function */
+	for (int twice = 0; twice < 2; twice++)
+		for (uint64_t i = 0; i < MANY; i++) {
+			snprintf(name, sizeof(name), "f%d [a]", (int)i);
+			check(s, FIRST + 16 * i, name);
+		}
+	assert_ptr_equal(symbols_name(s, FIRST), first);
+	assert_int_equal(calls, MANY + 1);
+	check(s, FIRST + 1, "[unknown 1]");
+	check(s, FIRST - 8, "[unknown 2]");
+	check(s, FIRST + 1, "[unknown 1]");
+	check(s, 0, "[unknown 3]");
+	assert_int_equal(calls, MANY + 3);
+	symbols_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_asking),
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_a_module_that_came_later),
 		cmocka_unit_test(test_modules_hidden),
