@@ -30,7 +30,7 @@ int symbol_find(void *ctx)
 	return 0;
 }
 
-/* Its length with the NUL at the end, or below 0. */
+/* Writes symbol_text; its length with the NUL at the end, or below 0. */
 SEC("?syscall")
 int symbol_name(__u64 *address)
 {
