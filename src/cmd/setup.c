@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "audit/kept.h"
 #include "base/say.h"
@@ -47,14 +48,19 @@ static int write_file(const char *path, const struct view *v,
 	return err ? complain("writing %s: %s", path, newfile_error(-err)) : 0;
 }
 
+static int path_in(char path[PATH_MAX], const char *dir, const char *name)
+{
+	if (snprintf(path, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX)
+		return complain("cannot write to %s/%s: %s", dir, name, strerror(ENAMETOOLONG));
+	return 0;
+}
+
 static int write_into(const char *dir, const char *name, const struct view *v,
 		      int (*write)(const struct view *v, FILE *out), bool run)
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return complain("cannot write to %s/%s: %s", dir, name, strerror(ENAMETOOLONG));
-	return write_file(path, v, write, run);
+	return path_in(path, dir, name) ? -1 : write_file(path, v, write, run);
 }
 
 static int check_dir(const char *dir)
@@ -70,33 +76,60 @@ static int check_dir(const char *dir)
 	return 0;
 }
 
+/* Makes the directory unless it is there. 1: made, 0: there, -1 with the reason said. */
+static int make_dir(const char *dir)
+{
+	if (!mkdir(dir, 0777))
+		return 1;
+	return errno == EEXIST ? 0
+			       : complain("cannot make the directory %s: %s", dir, strerror(errno));
+}
+
 int setup_tuned(const char *dir, const struct view *v)
 {
-	if (check_dir(dir))
+	if (check_dir(dir) || make_dir(dir) < 0)
 		return -1;
-	if (mkdir(dir, 0777) && errno != EEXIST)
-		return complain("cannot make the directory %s: %s", dir, strerror(errno));
 	return write_into(dir, "tuned.conf", v, render_tuned_conf, false) ||
 			       write_into(dir, "script.sh", v, render_tuned_script, true)
 		       ? -1
 		       : 0;
 }
 
+static int check_file(const char *path)
+{
+	struct newfile n;
+	int err = newfile_open(&n, path);
+
+	if (err)
+		return complain("cannot write to %s: %s", path, newfile_error(-err));
+	newfile_close(&n, false);
+	return 0;
+}
+
+/* Leaves nothing behind. */
+static int check_tuned(const char *dir)
+{
+	int made = check_dir(dir) ? -1 : make_dir(dir), err;
+	char conf[PATH_MAX], script[PATH_MAX];
+
+	if (made < 0)
+		return -1;
+	err = path_in(conf, dir, "tuned.conf") || path_in(script, dir, "script.sh") ||
+	      check_file(conf) || check_file(script);
+	if (made)
+		rmdir(dir);
+	return err ? -1 : 0;
+}
+
 int setup_check(const struct setup_files *f)
 {
 	const char *const path[] = {f->ansible, f->service, f->sysctl, f->profile, f->words};
 
-	if (f->tuned && check_dir(f->tuned))
+	if (f->tuned && check_tuned(f->tuned))
 		return -1;
-	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
-		struct newfile n;
-		int err = path[i] ? newfile_open(&n, path[i]) : 0;
-
-		if (err)
-			return complain("cannot write to %s: %s", path[i], newfile_error(-err));
-		if (path[i])
-			newfile_close(&n, false);
-	}
+	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++)
+		if (path[i] && check_file(path[i]))
+			return -1;
 	return 0;
 }
 

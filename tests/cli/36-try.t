@@ -38,6 +38,7 @@ STATE = os.path.join(place, "state")
 TAKEN = tempfile.mkdtemp()  # holds a tuned profile
 with open(os.path.join(TAKEN, "tuned.conf"), "w", encoding="ascii"):
     pass
+PROFILE = os.path.join(place, "profile")
 JOURNAL = os.path.join(STATE, "try.journal")
 
 
@@ -86,11 +87,17 @@ for what, args, says in (
         ("tune: too short", ("-d", "1s", *ON), "-d is too short"),
         ("tune: a profile that is there", ("--tuned", TAKEN, *ON), "holds a profile already"),
         ("tune: a file that cannot be", ("--ansible", "/nonexistent/x", *ON), "cannot write to"),
+        ("tune: a profile that cannot be", ("--tuned", "/nonexistent/x", *ON),
+         "cannot make the directory /nonexistent/x: No such file"),
+        ("tune: a profile in a file", ("--tuned", "/etc/hostname", *ON),
+         "cannot write to /etc/hostname/tuned.conf: Not a directory"),
+        ("tune: a profile where another file is", ("--tuned", PROFILE, "--ansible",
+                                                   "/nonexistent/x", *ON), "/nonexistent/x: "),
         ("tune: an id that is none", ("K99", *ON), "'K99' is not the id of a cause"),
         ("tune: a profile of a dry run", ("--dry-run", "--tuned", place, *ON), "changes nothing"),
 ):
     refused(what, *args, says=says, command="tune")
-ok(not os.path.exists(STATE), "and nothing was written for that")
+ok(not os.path.exists(STATE) and not os.path.exists(PROFILE), "and nothing was written for that")
 
 # ---- what would be done ----
 before = lib.read(STATS)
