@@ -169,9 +169,8 @@ static bool ends_after(const struct record *a, const struct record *b)
 
 void join_start(struct join *j, const uint32_t cursor[LEVELS])
 {
-	/* Those that still wait are of a CPU that went offline, and its sampler had left. */
-	j->counts.below_threshold += j->last - j->first;
-	j->first = j->last;
+	/* Those of a CPU that went offline: its sampler had left. */
+	join_drop_all(j);
 	memcpy(j->seq, cursor, sizeof(j->seq));
 	memcpy(j->done, cursor, sizeof(j->done));
 	j->whole = j->last + 1;

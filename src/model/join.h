@@ -70,7 +70,8 @@ struct join *join_new(const struct join_options *options); /* NULL when out of m
 void join_free(struct join *j);
 
 /* Sets the CPU's sequences at the window's begin, or where it goes on as the CPU is back: records
- * before that count as below the threshold; those that miss behind it as lost. */
+ * before that count as below the threshold, also those of a hiccup that was netted ahead and has
+ * not come; those that miss behind it as lost. */
 void join_start(struct join *j, const uint32_t cursor[LEVELS]);
 
 /* Takes one record. A record may end up to 1 us before its predecessor (levels race for the clock).

@@ -65,13 +65,25 @@ static void take_before(struct join *j, uint64_t place)
 {
 	join_find_holes(j, NULL, nest_is_open(j->nest) ? 0 : join_place(j, j->first)->start_ns,
 			place);
+	if (!nest_is_open(j->nest))
+		j->ahead = 0;
 	nest_open(j->nest);
+	j->ahead += place - j->first;
 	for (; j->first < place; j->first++) {
 		const struct record *r = join_place(j, j->first);
 
 		join_take(j, r, j->done[r->level], 0, UINT64_MAX);
 		join_pass(j, r);
 	}
+}
+
+void join_drop_all(struct join *j)
+{
+	j->counts.below_threshold += join_waiting(j) + (nest_is_open(j->nest) ? j->ahead : 0);
+	j->first = j->last;
+	nest_drop(j->nest);
+	holes_clear(&j->holes);
+	j->missing = 0;
 }
 
 /* Nets nothing that may belong to a later hiccup than the next one. The next one may have ended,

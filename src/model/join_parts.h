@@ -42,6 +42,7 @@ struct join {
 	uint64_t whole;
 	uint64_t looked;   /* value of `last` when room was made last */
 	uint64_t since_ns; /* begin of the gap for which records are netted ahead; 0: not known */
+	uint64_t ahead;    /* number of records taken for the open hiccup before it came */
 	bool idle;         /* the last join_relieve said that the sampler has the CPU */
 	bool last_missing[LEVELS]; /* the last ones of the level are missing, too */
 };
@@ -58,6 +59,9 @@ void join_net_ahead(struct join *j, uint64_t since_ns);
 /* Drops the oldest waiting record, as below the threshold: should a hiccup come that began before
  * its end, then it is lost there. */
 void join_drop_first(struct join *j);
+
+/* Drops what waits, and what was netted for a hiccup that never comes, as below the threshold. */
+void join_drop_all(struct join *j);
 
 /* Finds where records are missing among the waiting ones, up to the place `stop`: after the end of
  * one and before the begin of the level's next. from_ns: earlier holes are ignored. h: the hiccup,

@@ -59,13 +59,6 @@ void nest_holes(struct nest *n, const struct holes *holes)
 	n->holes = holes;
 }
 
-void nest_doubt(struct nest *n, unsigned level, bool inside)
-{
-	n->doubt[level] = inside;
-	if (level == LEVEL_THREAD) /* any thread may have left meanwhile */
-		n->in_thread = n->in_fault = false;
-}
-
 bool nest_is_open(const struct nest *n)
 {
 	return n->open;

@@ -109,6 +109,10 @@ bool nest_is_open(const struct nest *n);
  * the nest. */
 void nest_holes(struct nest *n, const struct holes *holes);
 
+/* Drops the account, if one is open: its hiccup never comes. The sources' totals keep its time,
+ * which is that of a hiccup that was lost. */
+void nest_drop(struct nest *n);
+
 /* Notes that records of this level are missing before the next one taken, or before the end.
  * inside: the next one's interval had begun before them, so nobody knows when it ran which
  * function. */

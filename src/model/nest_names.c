@@ -236,6 +236,14 @@ void nest_keep_function(struct nest *n, const struct record *r, const char *func
 	}
 }
 
+void nest_doubt(struct nest *n, unsigned level, bool inside)
+{
+	n->doubt[level] = inside;
+	if (level != LEVEL_THREAD)
+		return;
+	n->in_thread = n->in_fault = false; /* any thread may have left meanwhile */
+}
+
 const char *whose_name(enum whose whose)
 {
 	static const char *const names[WHOSE] = {"foreign", "own", "throttled", "kernel"};

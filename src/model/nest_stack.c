@@ -122,6 +122,14 @@ uint64_t nest_below(struct ended *e, uint64_t *start, uint64_t *lost)
 	return gaps;
 }
 
+void nest_drop(struct nest *n)
+{
+	n->open = false;
+	n->depth = 0;
+	for (unsigned level = 0; level < LEVELS; level++)
+		nest_doubt(n, level, false);
+}
+
 static void split_gap(struct nest *n, uint64_t from, uint64_t to, uint64_t bound)
 {
 	uint64_t lost = lost_within(n, LEVEL_THREAD, from, to), gap = to - from - lost;

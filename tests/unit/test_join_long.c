@@ -613,6 +613,42 @@ static void test_storm_of_long_interrupts(void **state)
 	}
 }
 
+/* The CPU goes offline while its hiccup is netted ahead, and that hiccup is lost: an hour later the
+ * CPU is back, and its next one is as long as it was. */
+static void test_back_without_its_hiccup(void **state)
+{
+	const uint64_t n = JOIN_WAIT_ALL, later = 3600ULL * 1000000000;
+	uint32_t before[LEVELS];
+	const struct account *a;
+
+	(void)state;
+	for (int missing = 0; missing < 2; missing++) {
+		begin_hand(150);
+		for (uint64_t i = 0; i < n; i++) {
+			if (missing && i == n - 1000)
+				place[LEVEL_IRQ] += 3;
+			tick(1000 + i * 1000, 300);
+			if (join_waiting(join) > JOIN_WAIT_MAX)
+				join_relieve(join, BASE_NS + 60);
+		}
+		join_start(join, place);
+		assert_int_equal(join_counts(join)->below_threshold, n);
+		memcpy(before, place, sizeof(before));
+		tick(later + 20, 300);
+		a = account(later, later + 340, before);
+		assert_int_equal(a->start_ns, BASE_NS + later);
+		assert_int_equal(a->duration_ns, 340);
+		assert_int_equal(a->attributed_ns, 300);
+		assert_int_equal(a->intervals, 1);
+		assert_int_equal(a->lost_ns, 0);
+		assert_int_equal(a->lost, 0);
+		assert_int_equal(join_counts(join)->below_threshold, n);
+		assert_int_equal(join_counts(join)->lost, missing ? 3 : 0);
+		assert_int_equal(join_counts(join)->mismatches, 0);
+		end_hand();
+	}
+}
+
 /* Bytes that the allocator has given out. */
 static size_t allocated(void)
 {
@@ -670,6 +706,7 @@ int main(void)
 		cmocka_unit_test(test_backwards),
 		cmocka_unit_test(test_windows_of_a_sleeper),
 		cmocka_unit_test(test_window_known_too_late),
+		cmocka_unit_test(test_back_without_its_hiccup),
 		cmocka_unit_test(test_memory_goes_back),
 		cmocka_unit_test(test_astray),
 		cmocka_unit_test(test_storm_of_long_interrupts),
