@@ -84,9 +84,12 @@ static __always_inline void forget_softirqs(struct cpu_state *c)
 		c->own.preempted.start_ns = 0;
 }
 
-/* State of an idle worker's sleep: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h). */
-#define TASK_IDLE    0x402
-#define PF_WQ_WORKER 0x20
+/* include/linux/sched.h. TASK_IDLE: UNINTERRUPTIBLE | NOLOAD, an idle worker's sleep. */
+#define TASK_RUNNING         0
+#define TASK_UNINTERRUPTIBLE 2
+#define TASK_RTLOCK_WAIT     0x1000 /* for a spinlock on PREEMPT_RT, since 5.15 */
+#define TASK_IDLE            0x402
+#define PF_WQ_WORKER         0x20
 
 static __always_inline unsigned int state_of(struct task_struct *task)
 {
@@ -152,10 +155,16 @@ static __always_inline __u64 work_of(struct task_struct *task)
 	return (__u64)BPF_CORE_READ(worker, current_func);
 }
 
-/* A worker that tells goes on with nothing unless a mark says so when it returns. */
+/* A worker that tells goes on with nothing unless a mark says so when it returns. Other threads
+ * that run functions, PREEMPT_RT's irq_work/N, sleep interruptibly when they have done their work;
+ * in the middle of it they are preempted, or wait for a lock. */
 static __always_inline bool goes_on(struct task_struct *task, unsigned int flags)
 {
-	return !(is_worker(flags) && WORKERS_TELL) && state_of(task) != TASK_IDLE;
+	unsigned int state = state_of(task);
+
+	if (is_worker(flags))
+		return !WORKERS_TELL && state != TASK_IDLE;
+	return state == TASK_RUNNING || state == TASK_UNINTERRUPTIBLE || state == TASK_RTLOCK_WAIT;
 }
 
 /* unseen: RECORD_UNSEEN or 0. */

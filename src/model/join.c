@@ -116,6 +116,7 @@ static void drop_below(struct join *j, const struct record *r)
 
 		intervals_push(j->intervals, &interval);
 	}
+	nest_forget(j->nest, r);
 	j->counts.below_threshold++;
 }
 

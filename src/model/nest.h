@@ -110,8 +110,11 @@ bool nest_is_open(const struct nest *n);
 void nest_holes(struct nest *n, const struct holes *holes);
 
 /* Drops the account, if one is open: its hiccup never comes. The sources' totals keep its time,
- * which is that of a hiccup that was lost. */
+ * which is that of a hiccup that was lost. No thread goes on with what it did. */
 void nest_drop(struct nest *n);
+
+/* Notes a record that was not taken: nobody knows what its thread goes on with. */
+void nest_forget(struct nest *n, const struct record *r);
 
 /* Notes that records of this level are missing before the next one taken, or before the end.
  * inside: the next one's interval had begun before them, so nobody knows when it ran which

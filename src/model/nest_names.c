@@ -236,12 +236,19 @@ void nest_keep_function(struct nest *n, const struct record *r, const char *func
 	}
 }
 
+void nest_forget(struct nest *n, const struct record *r)
+{
+	if (r->kind == RECORD_THREAD && n->ongoing[r->id % ONGOING].tid == r->id)
+		n->ongoing[r->id % ONGOING].tid = 0;
+}
+
 void nest_doubt(struct nest *n, unsigned level, bool inside)
 {
 	n->doubt[level] = inside;
 	if (level != LEVEL_THREAD)
 		return;
 	n->in_thread = n->in_fault = false; /* any thread may have left meanwhile */
+	memset(n->ongoing, 0, sizeof(n->ongoing));
 }
 
 const char *whose_name(enum whose whose)

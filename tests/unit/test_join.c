@@ -509,13 +509,88 @@ static void test_lost(void **state)
 	sources_free(&t);
 }
 
+/* A worker is preempted in the middle of one work item. It ends that in a gap below the threshold,
+ * or in records that are lost, and what it does next is named by its own mark, or not known. */
+static const char *letter(void *ctx, uint64_t address)
+{
+	static const char *const text[] = {"a", "b"};
+
+	(void)ctx;
+	return text[address - 'a'];
+}
+
+static void work(struct join *j, uint32_t seq, uint64_t start_ns, uint64_t end_ns, char function)
+{
+	struct record r = {.start_ns = start_ns,
+			   .end_ns = start_ns,
+			   .seq = seq,
+			   .level = LEVEL_THREAD,
+			   .kind = RECORD_MARK,
+			   .mark = MARK_WORK,
+			   .arg = function};
+
+	if (function)
+		join_record(j, &r);
+	r.seq += !!function;
+	r.kind = RECORD_THREAD;
+	r.start_ns -= 50;
+	r.end_ns = end_ns;
+	r.id = 7;
+	r.flags = function == 'a' ? RECORD_ONGOING : 0;
+	join_record(j, &r);
+}
+
+static void test_work_ends_unseen(void **state)
+{
+	static const uint32_t cursor[LEVELS];
+	const struct names names = {.symbol = letter};
+
+	(void)state;
+	for (int missing = 0; missing < 2; missing++) {
+		struct hiccup h = {.start_ns = 10000, .end_ns = 20000, .after = {2}};
+		struct hiccup next = {.start_ns = 40000, .end_ns = 50000, .before = {3}};
+		struct sources t;
+		struct join *j;
+
+		assert_int_equal(sources_init(&t), 0);
+		j = join_new(&(struct join_options){
+			.sources = &t, .names = &names, .threshold_ns = 300, .bounds = bounds});
+		assert_non_null(j);
+		join_start(j, cursor);
+		work(j, 1, 11000, 19000, 'a');
+		join_hiccup(j, &h);
+		if (missing)
+			next.before[LEVEL_THREAD] = 2; /* in the next hiccup */
+		else
+			work(j, 3, 30000, 30100, 0);
+		work(j, 4, 42000, 49000, missing ? 0 : 'b');
+		next.after[LEVEL_THREAD] = missing ? 4 : 5;
+		join_hiccup(j, &next);
+		assert_int_equal(join_counts(j)->lost, missing);
+		assert_int_equal(join_counts(j)->mismatches, 0);
+		assert_int_equal(t.count, 2);
+		assert_string_equal(t.row[0]->function, "a");
+		assert_int_equal(t.row[0]->count, 1);
+		assert_int_equal(t.row[0]->net.sum, 8050);
+		if (missing)
+			assert_null(t.row[1]->function);
+		else
+			assert_string_equal(t.row[1]->function, "b");
+		assert_int_equal(t.row[1]->count, 1);
+		assert_int_equal(t.row[1]->net.sum, 7050);
+		join_free(j);
+		sources_free(&t);
+	}
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[COUNT(drawings) + 2] = {cmocka_unit_test(test_places),
-							cmocka_unit_test(test_lost)};
+	struct CMUnitTest tests[COUNT(drawings) + 3] = {cmocka_unit_test(test_places),
+							cmocka_unit_test(test_lost),
+							cmocka_unit_test(test_work_ends_unseen)};
 
 	for (unsigned i = 0; i < COUNT(drawings); i++)
-		tests[i + 2] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
+		tests[i + 3] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
 						   (void *)&drawings[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
