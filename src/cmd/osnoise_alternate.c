@@ -92,8 +92,7 @@ static int kernel_turn(struct measure *m, struct table_of *t, unsigned round)
 			note_incomplete(t, why);
 		}
 	err = read_periods(tracer, t, round);
-	osnoise_tracer_stop(tracer);
-	return err;
+	return osnoise_tracer_stop(tracer) ? -1 : err;
 }
 
 /* ---- culprit's turn ---- */

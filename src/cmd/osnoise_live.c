@@ -129,7 +129,8 @@ int osnoise_live(struct measure *m, bool json, FILE *out)
 			false); /* before our own probes: both must settle before the window */
 		if (tracer) {
 			code = compare_on(m, v, json, out);
-			osnoise_tracer_stop(tracer);
+			if (osnoise_tracer_stop(tracer))
+				code = EXIT_ERROR;
 		}
 	}
 	view_free(v);

@@ -20,12 +20,14 @@
 /* Knobs to put back: the next start reads them should this process be killed. */
 #define STATE     "/run/culprit-osnoise.state"
 #define VALUE_MAX 4096
+#define LIST_MAX  256 /* bound of what is written to osnoise/cpus, up to 6.15 */
 
 struct osnoise_tracer {
 	char root[64]; /* folder of tracefs */
 	int state;     /* locked while this process lives */
 	char cpus[VALUE_MAX + 8];
 	bool workload; /* the option OSNOISE_WORKLOAD was set */
+	bool left;     /* a killed predecessor's changes are not put back yet */
 	bool changed;
 	bool mounted; /* by us */
 };
@@ -49,18 +51,17 @@ static int read_value(const struct osnoise_tracer *t, const char *name, char *va
 	return 0;
 }
 
+/* Ends it with a newline: up to 6.17 the kernel reads on behind a list of CPUs that has no end. */
 static int write_value(const struct osnoise_tracer *t, const char *name, const char *value)
 {
-	char path[256];
-	ssize_t n;
-	int fd, err = 0;
+	char path[256], line[VALUE_MAX + 16];
+	int fd, err = 0, len = snprintf(line, sizeof(line), "%s\n", value);
 
 	snprintf(path, sizeof(path), "%s/%s", t->root, name);
 	fd = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
 	if (fd < 0)
 		return -errno;
-	n = write(fd, value, strlen(value));
-	if (n < 0)
+	if (write(fd, line, len) < 0)
 		err = -errno;
 	close(fd);
 	return err;
@@ -138,15 +139,38 @@ static int check_others(const struct osnoise_tracer *t)
 
 /* ---- restoring ---- */
 
-static void put_back(struct osnoise_tracer *t)
+/* 0, or -1 with the reason said. */
+static int put_back(const struct osnoise_tracer *t)
 {
+	const struct {
+		const char *name, *value;
+	} was[] = {{"osnoise/cpus", t->cpus},
+		   {"osnoise/options", t->workload ? "OSNOISE_WORKLOAD" : "NO_OSNOISE_WORKLOAD"}};
 	char path[128];
+	int failed = 0;
 
 	write_value(t, "instances/" INSTANCE "/current_tracer", "nop");
 	snprintf(path, sizeof(path), "%s/instances/" INSTANCE, t->root);
 	rmdir(path);
-	write_value(t, "osnoise/cpus", t->cpus);
-	write_value(t, "osnoise/options", t->workload ? "OSNOISE_WORKLOAD" : "NO_OSNOISE_WORKLOAD");
+	for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
+		int err = write_value(t, was[i].name, was[i].value);
+
+		if (err)
+			failed = complain(
+				"cannot set %s/%s back to '%s': %s: set it by hand and "
+				"remove %s, or the next run of culprit osnoise tries again",
+				t->root, was[i].name, was[i].value, strerror(-err), STATE);
+	}
+	return failed;
+}
+
+/* Restores what a killed predecessor left behind. */
+static int restore_left(struct osnoise_tracer *t)
+{
+	if (t->left && put_back(t))
+		return -1;
+	t->left = false;
+	return 0;
 }
 
 static int save(struct osnoise_tracer *t)
@@ -178,7 +202,7 @@ static int try_lock(void)
 	return -2;
 }
 
-/* Takes the lock; first restores what a killed predecessor left behind. */
+/* Takes the lock, and reads what a killed predecessor left behind. */
 static int lock_state(struct osnoise_tracer *t)
 {
 	struct timespec nap = {0, 100000000};
@@ -201,7 +225,7 @@ static int lock_state(struct osnoise_tracer *t)
 		state[strcspn(state, "\n")] = 0;
 		t->workload = state[0] == '1';
 		snprintf(t->cpus, sizeof(t->cpus), "%s", state + 2);
-		put_back(t);
+		t->left = true;
 	}
 	return 0;
 }
@@ -223,6 +247,10 @@ static int switch_on(struct osnoise_tracer *t, const struct cpus *cpus, bool wor
 		err = -errno;
 	if (!err)
 		err = write_value(t, "instances/" INSTANCE "/current_tracer", "osnoise");
+	if (err == -EINVAL && strlen(list) + 1 >= LIST_MAX)
+		return complain("this kernel's osnoise tracer takes lists of CPUs of less than %d "
+				"characters, and '%s' has %zu: name CPUs in fewer ranges",
+				LIST_MAX - 1, list, strlen(list));
 	return err ? complain("cannot switch on the osnoise tracer: %s", strerror(-err)) : 0;
 }
 
@@ -235,7 +263,7 @@ struct osnoise_tracer *osnoise_tracer_start(const struct cpus *cpus, bool worklo
 		return NULL;
 	}
 	t->state = -1;
-	if (!find_root(t) && !lock_state(t) && !check_others(t) && !save(t) &&
+	if (!find_root(t) && !lock_state(t) && !check_others(t) && !restore_left(t) && !save(t) &&
 	    !switch_on(t, cpus, workload))
 		return t;
 	osnoise_tracer_stop(t);
@@ -254,17 +282,20 @@ FILE *osnoise_tracer_output(const struct osnoise_tracer *t)
 	return f;
 }
 
-void osnoise_tracer_stop(struct osnoise_tracer *t)
+int osnoise_tracer_stop(struct osnoise_tracer *t)
 {
+	int err;
+
 	if (!t)
-		return;
-	if (t->changed)
-		put_back(t);
+		return 0;
+	err = t->changed ? put_back(t) : 0;
 	if (t->state >= 0) {
-		unlink(STATE); /* ours, as the lock is */
+		if (!err && !t->left)
+			unlink(STATE); /* ours, as the lock is */
 		close(t->state);
 	}
 	if (t->mounted)
 		umount2(t->root, MNT_DETACH);
 	free(t);
+	return err;
 }
