@@ -302,13 +302,19 @@ static bool parse_usual(const char *text, int64_t *seconds, const char **behind)
 
 static bool parse_any(const char *text, int64_t *seconds, const char **behind)
 {
-	struct tm utc = {0};
+	struct tm utc = {0}, day;
+	int given;
 
 	*behind = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
 	if (!*behind)
 		return false;
+	given = utc.tm_mday;
+	day = (struct tm){.tm_year = utc.tm_year, .tm_mon = utc.tm_mon, .tm_mday = given};
 	*seconds = timegm(&utc);
-	return true;
+	/* Makes 2 March of a 30 February. The time of day may lead to the next one: a leap second.
+	 */
+	timegm(&day);
+	return day.tm_mday == given;
 }
 
 int parse_iso_time(const char *text, uint64_t *ns)

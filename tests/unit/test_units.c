@@ -391,7 +391,8 @@ static void test_iso_time(void **state)
 		uint64_t ns;
 	} same[] = {{"1970-01-01T00:00:00.000000000Z", 0},
 		    {"2026-01-02T03:04:05.000000006Z", 1767323045000000006},
-		    {"2000-02-29T23:59:59.999999999Z", 951868799999999999}};
+		    {"2000-02-29T23:59:59.999999999Z", 951868799999999999},
+		    {"2027-12-31T00:00:00.000000000Z", 1830211200000000000}};
 	static const char *const wrong[] = {"",
 					    "now",
 					    "2026-01-02",
@@ -400,6 +401,9 @@ static void test_iso_time(void **state)
 					    "2026-01-02T03:04:05Zx",
 					    "1969-12-31T23:59:59Z",
 					    "2600-01-01T00:00:00Z",
+					    "2027-02-29T00:00:00Z",
+					    "2028-02-30T00:00:00Z",
+					    "2027-04-31T00:00:00Z",
 					    "2026-01-02T03:04:05.1234567890Z"};
 	char buf[ISO_TIME];
 	uint64_t ns;
@@ -414,6 +418,8 @@ static void test_iso_time(void **state)
 	assert_int_equal(ns, 1000000000);
 	assert_int_equal(parse_iso_time("1970-01-01T00:00:01.25Z", &ns), 0);
 	assert_int_equal(ns, 1250000000);
+	assert_int_equal(parse_iso_time("2016-12-31T23:59:60Z", &ns), 0); /* a leap second */
+	assert_int_equal(ns, 1483228800000000000);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		ns = 7;
 		assert_int_equal(parse_iso_time(wrong[i], &ns), -EINVAL);
