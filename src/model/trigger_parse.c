@@ -15,11 +15,17 @@ static const char *const event_names[] = {"hiccup", "wake",    "late", "lost",
 					  "count",  "SIGUSR1", "end"};
 #define EVENTS (sizeof(event_names) / sizeof(event_names[0]))
 
-static const char *const shapes[] = {"hiccup>100us", "wake>200us", "late", "lost>0.1%/1s",
-				     "count>1000/s", "SIGUSR1",    "end"};
+/* Holds the limits of the examples. */
+static const char *const limits[EVENTS] = {
+	[TRIGGER_HICCUP] = "100us",
+	[TRIGGER_WAKE] = "200us",
+	[TRIGGER_LOST] = "0.1%/1s",
+	[TRIGGER_COUNT] = "1000/s",
+};
 
 struct parser {
 	const char *text, *at;
+	const char *name; /* as it is written, of the event */
 	bool goal;
 	char *why;
 	size_t whylen;
@@ -49,8 +55,14 @@ static const char *take(struct parser *p, const char *ends, char *word, size_t l
 	return word;
 }
 
+/* Returns "worst", too, which is what goals say of hiccups. */
+static const char *name_of(const struct parser *p, size_t event)
+{
+	return p->goal && event == TRIGGER_HICCUP ? "worst" : event_names[event];
+}
+
 /* "hiccup, lost or count" */
-static char *list_events(unsigned can, char *buf, size_t len)
+static char *list_events(const struct parser *p, unsigned can, char *buf, size_t len)
 {
 	size_t n = 0, at = 0, all = 0;
 
@@ -63,10 +75,20 @@ static char *list_events(unsigned can, char *buf, size_t len)
 				       !n             ? ""
 				       : n + 1 == all ? " or "
 						      : ", ",
-				       event_names[i]);
+				       name_of(p, i));
 			n++;
 		}
 	return buf;
+}
+
+static bool is(const char *text, size_t len, const char *word)
+{
+	return strlen(word) == len && !strncmp(text, word, len);
+}
+
+static char sign(const struct parser *p)
+{
+	return p->goal ? '<' : '>';
 }
 
 static int parse_event(struct parser *p, unsigned can, struct trigger *t)
@@ -75,18 +97,16 @@ static int parse_event(struct parser *p, unsigned can, struct trigger *t)
 	size_t n = strspn(p->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS),
 	       i = 0;
 
-	if (p->goal && n == strlen("worst") && !strncmp(p->at, "worst", n))
-		i = TRIGGER_HICCUP;
-	else
-		while (i < EVENTS &&
-		       (strlen(event_names[i]) != n || strncmp(p->at, event_names[i], n)))
-			i++;
-	list_events(can, list, sizeof(list));
+	while (i < EVENTS && !is(p->at, n, event_names[i]) && !is(p->at, n, name_of(p, i)))
+		i++;
+	list_events(p, can, list, sizeof(list));
 	if (i == EVENTS) {
-		snprintf(reason, sizeof(reason), "a %s begins with %s, as in %s",
-			 p->goal ? "goal" : "trigger", list, p->goal ? "worst<100us" : shapes[0]);
+		snprintf(reason, sizeof(reason), "a %s begins with %s, as in %s%c%s",
+			 p->goal ? "goal" : "trigger", list, name_of(p, TRIGGER_HICCUP), sign(p),
+			 limits[TRIGGER_HICCUP]);
 		return refuse(p, reason);
 	}
+	p->name = is(p->at, n, event_names[i]) ? event_names[i] : name_of(p, i);
 	if (!(can >> i & 1)) {
 		snprintf(reason, sizeof(reason), "%s cannot happen here: use %s", event_names[i],
 			 list);
@@ -115,12 +135,12 @@ static int parse_above(struct parser *p, struct trigger *t)
 	char word[40], why[200], reason[120];
 	long n;
 
-	if (*p->at != (p->goal ? '<' : '>') || t->event >= TRIGGER_SIGUSR1) {
+	if (*p->at != sign(p) || t->event >= TRIGGER_SIGUSR1) {
 		if (t->event == TRIGGER_LATE || t->event >= TRIGGER_SIGUSR1)
 			return 0;
-		snprintf(reason, sizeof(reason), "behind %s a %c and a limit are missing, as in %s",
-			 event_names[t->event], p->goal ? '<' : '>',
-			 p->goal ? "worst<100us" : shapes[t->event]);
+		snprintf(reason, sizeof(reason),
+			 "behind %s a %c and a limit are missing, as in %s%c%s", p->name, sign(p),
+			 p->name, sign(p), limits[t->event]);
 		return refuse(p, reason);
 	}
 	p->at++;
@@ -144,8 +164,8 @@ static int parse_window(struct parser *p, struct trigger *t)
 	if (t->event != TRIGGER_LOST && t->event != TRIGGER_COUNT)
 		return 0;
 	if (*p->at != '/') {
-		snprintf(reason, sizeof(reason), "within what time is missing, as in %s",
-			 shapes[t->event]);
+		snprintf(reason, sizeof(reason), "within what time is missing, as in %s%c%s",
+			 p->name, sign(p), limits[t->event]);
 		return refuse(p, reason);
 	}
 	p->at++;
@@ -196,7 +216,7 @@ static int parse_who(struct parser *p, struct trigger *t)
 
 int trigger_parse(const char *text, unsigned can, struct trigger *t, char *why, size_t whylen)
 {
-	struct parser p = {text, text, can & TRIGGER_GOAL, why, whylen};
+	struct parser p = {text, text, NULL, can & TRIGGER_GOAL, why, whylen};
 	struct trigger new = {.pulled = 0};
 
 	skip(&p);

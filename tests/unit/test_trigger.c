@@ -82,9 +82,43 @@ static void test_goals(void **state)
 	assert_int_equal(t.event, TRIGGER_LOST);
 	assert_int_not_equal(trigger_parse("hiccup>20us", RUN | TRIGGER_GOAL, &t, why, sizeof(why)),
 			     0);
-	assert_string_equal(why, "'hiccup>20us': behind hiccup a < and a limit are missing, as in "
-				 "worst<100us");
 	assert_int_not_equal(trigger_parse("worst>20us", RUN, &t, why, sizeof(why)), 0);
+}
+
+/* An example that a reason gives is taken. */
+static void test_mistaken_goals(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} row[] = {
+		{"", "'': a goal begins with worst, lost or count, as in worst<100us"},
+		{"wurst<1us", "'wurst<1us': a goal begins with worst, lost or count, as in "
+			      "worst<100us"},
+		{"late", "'late': late cannot happen here: use worst, lost or count"},
+		{"worst", "'worst': behind worst a < and a limit are missing, as in worst<100us"},
+		{"hiccup>20us", "'hiccup>20us': behind hiccup a < and a limit are missing, as in "
+				"hiccup<100us"},
+		{"lost>0.1%/1s", "'lost>0.1%/1s': behind lost a < and a limit are missing, as in "
+				 "lost<0.1%/1s"},
+		{"lost<0.1%", "'lost<0.1%': within what time is missing, as in lost<0.1%/1s"},
+		{"count<10", "'count<10': within what time is missing, as in count<1000/s"},
+	};
+	struct trigger t;
+	char why[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		const char *example;
+
+		assert_int_equal(
+			trigger_parse(row[i].text, RUN | TRIGGER_GOAL, &t, why, sizeof(why)),
+			-EINVAL);
+		assert_string_equal(why, row[i].why);
+		example = strstr(why, "as in ");
+		if (example && trigger_parse(example + strlen("as in "), RUN | TRIGGER_GOAL, &t,
+					     why, sizeof(why)))
+			fail_msg("not taken: %s", why);
+	}
 }
 
 static void test_mistakes(void **state)
@@ -362,11 +396,12 @@ static void test_never_wrongly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words),    cmocka_unit_test(test_goals),
-		cmocka_unit_test(test_mistakes), cmocka_unit_test(test_hiccups),
-		cmocka_unit_test(test_by_whom),  cmocka_unit_test(test_by_cause),
-		cmocka_unit_test(test_windows),  cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_counts),   cmocka_unit_test(test_never_wrongly),
+		cmocka_unit_test(test_words),          cmocka_unit_test(test_goals),
+		cmocka_unit_test(test_mistaken_goals), cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_hiccups),        cmocka_unit_test(test_by_whom),
+		cmocka_unit_test(test_by_cause),       cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_lost),           cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_never_wrongly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
