@@ -71,6 +71,10 @@ static void facts_of_host(const struct host *host, struct facts *f)
 		cpus_format(lists[i].set, list, sizeof(list));
 		facts_add(f, lists[i].name, 0, list, strlen(list));
 	}
+	if (host->no_nohz_full)
+		facts_add(f, CPU_DIR "nohz_full", -ENOENT, NULL, 0);
+	if (host->kconfig[0])
+		facts_add(f, "run/kconfig", 0, host->kconfig, strlen(host->kconfig));
 }
 
 /* Writes what isolcpus= has before its list, "managed_irq,domain,"; "" where it has none. Returns

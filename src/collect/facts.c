@@ -304,6 +304,15 @@ static int take_layout(struct facts_in *in)
 	return err ? err : walk(in, "", "sys/devices/system/node/node*/cpulist");
 }
 
+static int take_built(struct facts_in *in)
+{
+	int err = facts_read(in, KERNEL "osrelease", true);
+
+	if (!err)
+		err = facts_read(in, CPU_DIR "nohz_full", true);
+	return err ? err : facts_config(in);
+}
+
 static int take_below(struct facts *facts, const char *root, int (*take)(struct facts_in *in))
 {
 	struct facts_in in = {.facts = facts, .live = !root || !strcmp(root, "/")};
@@ -330,6 +339,11 @@ int facts_cpusets(struct facts *facts, const char *root)
 int facts_layout(struct facts *facts, const char *root)
 {
 	return take_below(facts, root, take_layout);
+}
+
+int facts_built(struct facts *facts, const char *root)
+{
+	return take_below(facts, root, take_built);
 }
 
 int facts_take(struct facts *facts, const struct facts_options *o)

@@ -46,4 +46,7 @@ int facts_isolation(struct facts *facts, const char *root);
 int facts_cpusets(struct facts *facts, const char *root); /* all cpuset partitions */
 int facts_layout(struct facts *facts, const char *root);
 
+/* Likewise: what the kernel was built with, as far as advice asks. */
+int facts_built(struct facts *facts, const char *root);
+
 #endif

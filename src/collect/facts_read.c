@@ -124,7 +124,7 @@ static bool config_wanted(const char *line)
 #define CONFIG_MAX (4u << 20)
 
 /* Adds the wanted lines of /proc/config.gz, or else of /boot/config-RELEASE. */
-static int take_config(struct facts_in *in)
+int facts_config(struct facts_in *in)
 {
 	char *packed = malloc(CONFIG_MAX), *text = malloc(CONFIG_MAX + 1), path[512];
 	ssize_t n =
@@ -198,7 +198,7 @@ static int take_dmesg(struct facts_in *in)
 
 int facts_derive(struct facts_in *in)
 {
-	int err = take_config(in);
+	int err = facts_config(in);
 
 	if (!err)
 		err = take_dmesg(in);

@@ -28,6 +28,7 @@ int facts_read(struct facts_in *in, const char *path, bool absent);
 bool facts_never(const char *path); /* true when it must not be opened */
 
 int facts_derive(struct facts_in *in);
+int facts_config(struct facts_in *in); /* run/kconfig; asks for the release's fact */
 int facts_tasks(struct facts_in *in);
 int facts_cgroups(struct facts_in *in);
 int facts_partitions(struct facts_in *in); /* takes the cpuset partitions alone */

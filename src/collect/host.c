@@ -37,6 +37,22 @@ void host_isolated(struct cpus *set)
 	*set = now.all;
 }
 
+/* Leaves it unknown where neither can be read. */
+static void read_built(struct host *host)
+{
+	struct facts f = {0};
+	const struct fact *nohz;
+	const char *lines;
+
+	facts_built(&f, NULL);
+	nohz = facts_find(&f, "sys/devices/system/cpu/nohz_full");
+	lines = facts_text(&f, "run/kconfig");
+	host->no_nohz_full = nohz && nohz->err == -ENOENT && !cpus_empty(&host->online);
+	if (lines && strlen(lines) < sizeof(host->kconfig))
+		strcpy(host->kconfig, lines);
+	facts_free(&f);
+}
+
 void host_read(struct host *host)
 {
 	struct utsname u;
@@ -55,6 +71,7 @@ void host_read(struct host *host)
 	host_isolated(&host->isolated);
 	read_cpus(CPU_DIR "nohz_full", &host->nohz_full);
 	read_cpus(CPU_DIR "online", &host->online);
+	read_built(host);
 }
 
 void host_reachable(struct cpus *set)

@@ -41,6 +41,8 @@ struct host {
 	char cmdline[4096];
 	uint64_t tsc_khz; /* as measured against CLOCK_MONOTONIC; 0: the counter was not used */
 	struct cpus isolated, nohz_full, online;
+	char kconfig[1024]; /* lines of the kernel's configuration, as run/kconfig; "": not known */
+	bool no_nohz_full;  /* true: it has no file that lists such CPUs */
 };
 
 /* Writes whose guest the machine is, "KVM guest"; "": it is none. Unescaped. Returns buf. */

@@ -13,10 +13,11 @@
 
 /* New rows go to the end; no row is ever removed. */
 static const struct field host_fields[] = {
-	F(BUFFER, host, hostname),  F(BUFFER, host, kernel),     F(BUFFER, host, arch),
-	F(BUFFER, host, cpu_model), F(BUFFER, host, hypervisor), F(BUFFER, host, clocksource),
-	F(BUFFER, host, cmdline),   F(NUMBER, host, tsc_khz),    F(SET, host, isolated),
-	F(SET, host, nohz_full),    F(SET, host, online),
+	F(BUFFER, host, hostname),   F(BUFFER, host, kernel),     F(BUFFER, host, arch),
+	F(BUFFER, host, cpu_model),  F(BUFFER, host, hypervisor), F(BUFFER, host, clocksource),
+	F(BUFFER, host, cmdline),    F(NUMBER, host, tsc_khz),    F(SET, host, isolated),
+	F(SET, host, nohz_full),     F(SET, host, online),        F(BUFFER, host, kconfig),
+	F(FLAG, host, no_nohz_full),
 };
 
 static const struct field run_fields[] = {

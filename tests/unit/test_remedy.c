@@ -26,8 +26,9 @@
 
 struct machine {
 	const char *name, *cpus, *housekeeping, *online;
-	const char *kconfig; /* NULL: no facts at all */
-	const char *isolated, *nohz_full, *hypervisor, *arch, *tasks;
+	const char *kconfig;
+	const char *isolated, *nohz_full, *hypervisor, *arch;
+	const char *tasks; /* NULL: no facts at all */
 	bool throttling;
 };
 
@@ -57,6 +58,10 @@ static const struct machine machines[] = {
 	 false},
 	{"no NO_HZ_FULL, all CPUs", "0-3", "", "0-3", KCONFIG_NONE, "", NULL, "", "x86_64", TASKS,
 	 true},
+	{"no NO_HZ_FULL, no facts", "3", "0-2", "0-3", KCONFIG_NONE, "", NULL, "", "x86_64", NULL,
+	 false},
+	{"no file of nohz_full, no facts", "3", "0-2", "0-3", NULL, "", NULL, "", "x86_64", NULL,
+	 false},
 };
 
 static struct view v;
@@ -95,8 +100,12 @@ static void begin(const struct machine *m)
 	set(m->nohz_full, &v.host.nohz_full);
 	snprintf(v.host.hypervisor, sizeof(v.host.hypervisor), "%s", m->hypervisor);
 	snprintf(v.host.arch, sizeof(v.host.arch), "%s", m->arch);
-	if (!m->kconfig)
+	if (!m->tasks) {
+		snprintf(v.host.kconfig, sizeof(v.host.kconfig), "%s",
+			 m->kconfig ? m->kconfig : "");
+		v.host.no_nohz_full = !m->nohz_full;
 		return;
+	}
 	fact("sys/devices/system/cpu/online", m->online);
 	fact("sys/devices/system/cpu/possible", m->online);
 	fact("sys/devices/system/cpu/isolated", m->isolated);
@@ -281,7 +290,7 @@ static void check_isolation(const struct machine *m, const char *who, const char
 		refuse(m, who, text, "no CPU is left for the others' work");
 	if (!boots)
 		return;
-	if (nohz && (lacks || cpus_empty(&left)))
+	if (nohz && (lacks || !m->nohz_full || cpus_empty(&left)))
 		refuse(m, who, text, "nohz_full cannot be had here");
 	if (isolcpus && (lacks || cpus_empty(&left)))
 		refuse(m, who, text, "isolcpus cannot be had here");
@@ -474,6 +483,8 @@ static void test_words(void **state)
 		{4, "measure fewer CPUs"},
 		{5, "measure fewer CPUs"},
 		{11, "isolate other CPUs"},
+		{16, "built without NO_HZ_FULL"},
+		{17, "built without NO_HZ_FULL"},
 	};
 
 	(void)state;
