@@ -184,9 +184,10 @@ static int read_facts(struct options *o, const char *path, struct view *v, struc
 	if (v->run.redacted)
 		say("left out: %s", VIEW_REDACTED);
 	if (!facts_taken(&v->facts))
-		return complain("%s does not say how the machine was set up: record it again "
-				"without --no-audit",
-				path);
+		return complain("%s does not say how the machine was set up: %s", path,
+				v->run.watch ? "culprit watch does not read that; record the same "
+					       "CPUs with culprit record"
+					     : "record it again without --no-audit");
 	if (cpus_empty(&o->cpus))
 		o->cpus = v->run.cpus;
 	return 0;

@@ -246,5 +246,9 @@ with open(unsaid, "wb") as f:
 r = subprocess.run([CULPRIT, "audit", unsaid], capture_output=True, text=True)
 ok(r.returncode == 1 and "unsaid.rec does not say which CPUs were online" in r.stderr,
    "of a recording it is not this machine's /sys that is looked for", r)
+WATCHED = os.path.join(lib.ROOT, "tests", "fixtures", "recordings", "3.0", "watch.rec")
+r = culprit("audit", WATCHED)
+ok(r.rc == 1 and "record the same CPUs with culprit record" in r.err and "--no-audit" not in r.err,
+   "audit of a watch's recording asks for what can be done", r)
 shutil.rmtree(place)
 done()
