@@ -266,10 +266,28 @@ uint64_t limits_rights(const struct limits *l)
 	return l->cases.junit || l->cases.tap ? RIGHTS_OF_FILES : 0;
 }
 
+/* Judges the run as a whole. Returns the exit code. */
+static int judge_run(struct limits *l, const struct view *v, int code)
+{
+	const char *host = v->host.hostname, *lack = v->run.incomplete;
+	bool nobody = limits_given(l) && v->run.watch && !v->ncpus; /* nor a time to be lost */
+	double seconds = v->run.duration_ns / 1e9;
+
+	if (l->stop_on.count)
+		cases_add(&l->cases, host, "the run", "--stop-on", seconds,
+			  l->stopped ? l->stopped_by : NULL);
+	if (nobody)
+		say("nothing was judged: " VIEW_NOBODY);
+	if (nobody && !lack[0])
+		lack = VIEW_NOBODY;
+	cases_add(&l->cases, host, "the run", "as much was measured as asked for", seconds,
+		  lack[0] ? lack : NULL);
+	return lack[0] && limits_given(l) ? EXIT_INCOMPLETE : code;
+}
+
 int limits_crossed(struct limits *l, const struct view *v)
 {
 	int code = l->stopped ? EXIT_CROSSED : EXIT_OK;
-	double seconds = v->run.duration_ns / 1e9;
 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct cpu *r = &v->cpu[i];
@@ -284,12 +302,7 @@ int limits_crossed(struct limits *l, const struct view *v)
 		if (c.code)
 			code = c.code;
 	}
-	if (l->stop_on.count)
-		cases_add(&l->cases, v->host.hostname, "the run", "--stop-on", seconds,
-			  l->stopped ? l->stopped_by : NULL);
-	cases_add(&l->cases, v->host.hostname, "the run", "as much was measured as asked for",
-		  seconds, v->run.incomplete[0] ? v->run.incomplete : NULL);
-	return code;
+	return judge_run(l, v, code);
 }
 
 int limits_write(struct limits *l)

@@ -217,17 +217,16 @@ static int judge(struct live *l, int *bad)
 {
 	const char *stopped = l->flight ? flight_stopped(l->flight) : NULL;
 	const struct view *v = l->view;
-	int code = stopped ? EXIT_CROSSED : EXIT_OK;
+	int code = stopped ? EXIT_CROSSED : EXIT_OK, judged;
 
 	if (!l->limits)
 		return code;
 	if (stopped)
 		cases_add(&l->limits->cases, v->host.hostname, "the run", "--then stop",
 			  v->run.duration_ns / 1e9, stopped);
-	if (limits_crossed(l->limits, v))
-		code = EXIT_CROSSED;
+	judged = limits_crossed(l->limits, v);
 	*bad |= limits_write(l->limits);
-	return code;
+	return judged ? judged : code;
 }
 
 /* Runs from the window's begin to its end. */

@@ -261,9 +261,9 @@ static bool some_shown(const struct options *o, const struct view *const *views,
 /* The exit code as that of the run itself, where somebody asks for a verdict. code: that so far. */
 static int judged(struct limits *l, const struct view *v, int code)
 {
-	if (limits_crossed(l, v) == EXIT_CROSSED && code == EXIT_OK)
-		code = EXIT_CROSSED;
-	return v->run.incomplete[0] && limits_given(l) ? EXIT_INCOMPLETE : code;
+	int of_this = limits_crossed(l, v);
+
+	return of_this == EXIT_INCOMPLETE || code == EXIT_OK ? of_this : code;
 }
 
 static int report(struct options *o, char **path, uint32_t n)

@@ -102,6 +102,8 @@ static const struct opt_example watch_examples[] = {
 	{0},
 };
 
+#define IF_NOBODY " With a limit, --junit or --tap it is 3, too, where none of the threads ran."
+
 const struct opt_command watch_usage = {
 	.name = "watch",
 	.summary = "say who takes time from your own program's threads",
@@ -110,7 +112,7 @@ const struct opt_command watch_usage = {
 		 "whom, and how long it waited to run after it was woken. A program that includes "
 		 "culprit.h can report its own late times; then these are explained instead. Ends "
 		 "with the program, with -d, or with Ctrl-C.\n\n" EXIT_STATUS(
-			 "2 --max-hiccup, --max-lost or --stop-on was crossed, "),
+			 "2 --max-hiccup, --max-lost or --stop-on was crossed, ") IF_NOBODY,
 	.opts = watch_opts,
 	.examples = watch_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, ENV_NOTIFY, {0}},

@@ -30,6 +30,15 @@ culprit("watch", "--comm", "culprit-no-such", "-d", "100ms", "-q", "-r", rec)
 r = culprit("plot", rec)
 ok(r.rc == 1 and r.err.count("\n") == 1 and "nobody was observed" in r.err,
    "a recording of nobody has nothing to draw", r)
+tap = os.path.join(place, "nobody.tap")
+for args in (("watch", "--comm", "culprit-no-such", "-d", "100ms", "-q"), ("report", rec)):
+    for limit in (), ("--max-hiccup", "1s"), ("--max-lost", "99"):
+        r = culprit(*args, *limit, "--tap", tap, "-o", "/dev/null")
+        ok(r.rc == 3 and r.err.count("\n") == 1 and "nothing was judged" in r.err and
+           re.search("^not ok .*as much was measured", lib.read(tap), re.M),
+           f"{args[0]} {' '.join(limit)}: nobody meets no limit", r, lib.read(tap))
+        os.remove(tap)
+is_(culprit("report", rec, "-o", "/dev/null").rc, 0, "where there is no limit nothing is judged")
 
 # ---- by name and by unit, also what comes later ----
 NAME = f"jit{os.getpid()}er-7"  # nobody else's, as of this file in another tree
