@@ -338,14 +338,16 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		-lcmocka $(LIBPURE)
 
+KNOBS	:= knobs.o knob_file.o knob_thread.o
+
 $(O)/tests/unit/test_unit_search: $(O)/src/collect/units.o
 $(O)/tests/unit/test_sender: $(O)/src/cmd/sender.o
 $(O)/tests/unit/test_commands: $(O)/src/collect/commands.o $(O)/src/collect/reading.o
 $(O)/tests/unit/test_owners: $(O)/src/collect/owners.o $(O)/src/collect/mounts.o
-$(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
+$(O)/tests/unit/test_knobs: $(addprefix $(O)/src/collect/,journal.o $(KNOBS))
 $(O)/tests/unit/test_fixes: $(O)/src/cmd/fixes.o
 $(O)/tests/unit/test_trial: $(O)/src/cmd/trial.o \
-	$(addprefix $(O)/src/collect/,guardian.o journal.o knobs.o)
+	$(addprefix $(O)/src/collect/,guardian.o journal.o $(KNOBS))
 $(O)/tests/unit/test_reports: $(O)/src/collect/reports.o
 $(O)/tests/unit/test_audit_bounds: LDFLAGS += $(WRAP)
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o

@@ -87,7 +87,7 @@ static int turn_back(struct guardian *g, char *why)
 	int err = 0;
 
 	for (uint32_t i = g->knobs->count; i-- > 0;) {
-		const struct knob *k = &g->knobs->row[i];
+		struct knob *k = &g->knobs->row[i];
 		enum knob_back back = k->kept ? KNOB_BACK : knob_restore(k, "", why);
 
 		if (back == KNOB_OTHERS || back == KNOB_REFUSED)

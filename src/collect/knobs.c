@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Turns knobs. A file is opened by its name each time, for no longer than one read or write, and
- * only if it is a regular one: all of sysfs and procfs are. */
 #include "collect/knobs.h"
 
 #include <dirent.h>
@@ -8,7 +6,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PF_NO_SETAFFINITY 0x04000000u /* include/linux/sched.h */
+#include "collect/knob_file.h"
+#include "collect/knob_thread.h"
 
 __attribute__((format(printf, 2, 3))) static int fail(char *why, const char *fmt, ...)
 {
@@ -28,147 +26,23 @@ __attribute__((format(printf, 2, 3))) static int fail(char *why, const char *fmt
 	return -1;
 }
 
-/* ---- files ---- */
-
-static int open_file(const char *root, const char *path, int flags)
-{
-	char name[PATH_MAX];
-	struct stat s;
-	int fd;
-
-	if ((size_t)snprintf(name, sizeof(name), "%s%s", root, path) >= sizeof(name))
-		return -ENAMETOOLONG;
-	fd = open(name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &s) && S_ISREG(s.st_mode))
-		return fd;
-	close(fd);
-	return -EINVAL;
-}
-
-/* Reads all of it, without a newline at its end. 0 or -errno. */
-static int read_file(const char *root, const char *path, char *text)
-{
-	int fd = open_file(root, path, O_RDONLY);
-	ssize_t n = 0;
-	size_t len = 0;
-
-	if (fd < 0)
-		return fd;
-	while (len < KNOB_VALUE && (n = read(fd, text + len, KNOB_VALUE - len)) > 0)
-		len += n;
-	n = n < 0 ? -errno : len == KNOB_VALUE ? -EFBIG : 0;
-	close(fd);
-	if (len == KNOB_VALUE)
-		len--;
-	while (len && text[len - 1] == '\n')
-		len--;
-	text[len] = 0;
-	return !n && memchr(text, 0, len) ? -EINVAL : n;
-}
-
-/* With one write, as the kernel wants it. 0 or -errno. */
-static int write_file(const char *root, const char *path, const char *text)
-{
-	char line[KNOB_VALUE + 2];
-	int fd = open_file(root, path, O_WRONLY | O_TRUNC), err = 0;
-	int len = snprintf(line, sizeof(line), "%s\n", text);
-
-	if (fd < 0)
-		return fd;
-	if (write(fd, line, len) != len)
-		err = errno ? -errno : -EIO;
-	if (close(fd) && !err)
-		err = -errno;
-	return err;
-}
-
-/* ---- threads ---- */
-
-struct thread {
-	unsigned flags;
-	unsigned long long born;
-	char comm[17];
-};
-
-static int read_thread(const char *root, unsigned tid, struct thread *t)
-{
-	char path[64], text[KNOB_VALUE], *end, *begin;
-	int err;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", tid);
-	err = read_file(root, path, text);
-	if (err)
-		return err;
-	begin = strchr(text, '(');
-	end = strrchr(text, ')'); /* a thread may have any in its name */
-	if (!begin || !end || end - begin > (ptrdiff_t)sizeof(t->comm) ||
-	    sscanf(end + 1,
-		   " %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-		   "%llu",
-		   &t->flags, &t->born) != 2)
-		return -EINVAL;
-	snprintf(t->comm, sizeof(t->comm), "%.*s", (int)(end - begin - 1), begin + 1);
-	return 0;
-}
-
-static int read_affinity(unsigned tid, char *text)
-{
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
-	struct cpus cpus;
-	int err = 0;
-
-	if (!set)
-		return -ENOMEM;
-	cpus_clear(&cpus);
-	if (sched_getaffinity((pid_t)tid, size, set))
-		err = -errno;
-	for (unsigned i = 0; !err && i < CPUS_MAX; i++)
-		if (CPU_ISSET_S(i, size, set))
-			cpus_add(&cpus, i);
-	CPU_FREE(set);
-	cpus_format(&cpus, text, KNOB_VALUE);
-	return err;
-}
-
-static int write_affinity(unsigned tid, const char *list)
-{
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
-	struct cpus cpus;
-	char why[256];
-	int err = 0;
-
-	if (!set)
-		return -ENOMEM;
-	CPU_ZERO_S(size, set);
-	if (cpus_parse(list, &cpus, why, sizeof(why)))
-		err = -EINVAL;
-	for (int i = cpus_next(&cpus, 0); !err && i >= 0; i = cpus_next(&cpus, i + 1))
-		CPU_SET_S(i, size, set);
-	if (!err && sched_setaffinity((pid_t)tid, size, set))
-		err = -errno;
-	CPU_FREE(set);
-	return err;
-}
-
 /* ---- one knob ---- */
 
 /* -ESRCH: the thread has ended, and its number may be another's. */
 static int look(const struct knob *k, const char *root, char *text)
 {
-	struct thread t;
+	struct knob_thread t;
 	int err;
 
 	if (k->kind == KNOB_THREAD) {
-		err = read_thread(root, k->tid, &t);
-		if (err || t.born != k->born)
-			return err && err != -ENOENT ? err : -ESRCH;
-		return read_affinity(k->tid, text);
+		err = knob_thread_read(root, k->tid, &t);
+		if (!err && t.born == k->born)
+			err = knob_cpus_read(root, k->tid, text);
+		else if (!err)
+			err = -ESRCH;
+		return err == -ENOENT ? -ESRCH : err;
 	}
-	err = read_file(root, k->path, text);
+	err = knob_read(root, k->path, text);
 	if (!err && k->kind == KNOB_FEATURE)
 		err = knob_feature(text, k->new);
 	return err;
@@ -176,8 +50,26 @@ static int look(const struct knob *k, const char *root, char *text)
 
 static int set(const struct knob *k, const char *root, const char *text)
 {
-	return k->kind == KNOB_THREAD ? write_affinity(k->tid, text)
-				      : write_file(root, k->path, text);
+	return k->kind == KNOB_THREAD ? knob_cpus_write(k->tid, text)
+				      : knob_write(root, k->path, text);
+}
+
+/* True when two of its values mean the same, as long as CPUs that are offline stay so. */
+static bool is_same(const struct knob *k, const char *root, const char *a, const char *b)
+{
+	return k->kind == KNOB_THREAD ? knob_cpus_same(root, a, b) : knob_same(a, b);
+}
+
+/* Takes what the kernel has made of what was written. 0 or -1. */
+static int take_now(struct knob *k, const char *text)
+{
+	char *now = strdup(text);
+
+	if (!now)
+		return -1;
+	free(k->now);
+	k->now = now;
+	return 0;
 }
 
 int knob_apply(struct knob *k, const char *root, char *why)
@@ -189,7 +81,7 @@ int knob_apply(struct knob *k, const char *root, char *why)
 	if (err)
 		return fail(why, "%s cannot be read: %s", name,
 			    err == -ESRCH ? "the thread has ended" : strerror(-err));
-	if (!knob_same(text, k->old) && !(k->now && knob_same(text, k->now)))
+	if (!is_same(k, root, text, k->old) && !(k->now && is_same(k, root, text, k->now)))
 		return fail(why, "%s was %s, and somebody has made it %.100s since: it is left so",
 			    name, k->old, text);
 	k->turned = true;
@@ -202,9 +94,7 @@ int knob_apply(struct knob *k, const char *root, char *why)
 	if (knob_same(text, k->old))
 		return fail(why, "%s: the kernel left it as it was, %.100s, when %s was written",
 			    name, k->old, k->new);
-	free(k->now);
-	k->now = strdup(text);
-	return k->now ? 0 : fail(why, "out of memory");
+	return take_now(k, text) ? fail(why, "out of memory") : 0;
 }
 
 /* True for a file of a CPU that is offline: it comes again with the CPU, set as it was left. */
@@ -216,10 +106,54 @@ static bool is_of_offline(const struct knob *k, const char *root)
 	if (sscanf(k->path, "/sys/devices/system/cpu/cpu%u/", &cpu) != 1)
 		return false;
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	return !read_file(root, path, online) && !strcmp(online, "0");
+	return !knob_read(root, path, online) && !strcmp(online, "0");
 }
 
-enum knob_back knob_restore(const struct knob *k, const char *root, char *why)
+static bool is_number(const char *text)
+{
+	size_t sign = *text == '-', n = strspn(text + sign, "0123456789");
+
+	return n && !text[sign + n];
+}
+
+/* True when the value is neither what the kernel made of the fix nor, where that is not known, can
+ * be: of a list of CPUs it may take some, and a number of /proc/sys it takes as it is. */
+static bool is_somebodys(const struct knob *k, const char *root, const char *text)
+{
+	if (k->now)
+		return !is_same(k, root, text, k->now);
+	if (k->kind == KNOB_THREAD)
+		return !knob_cpus_within(text, k->new);
+	return !strncmp(k->path, "/proc/sys/", 10) && is_number(k->old) && is_number(k->new) &&
+	       is_number(text) && strcmp(text, k->new) != 0;
+}
+
+/* Writes what was there, and reads it again. */
+static enum knob_back put_back(struct knob *k, const char *root, const char *name, char *why)
+{
+	char text[KNOB_VALUE];
+	int err = set(k, root, k->old);
+
+	if (err == -EINVAL && k->kind == KNOB_THREAD && knob_cpus_offline(root, k->old))
+		fail(why,
+		     "%s: its CPUs are offline: %s can be put back when one of them is online "
+		     "again",
+		     name, k->old);
+	else if (err)
+		fail(why, "%s: %s cannot be put back: %s", name, k->old, strerror(-err));
+	if (err)
+		return KNOB_REFUSED;
+	err = look(k, root, text);
+	if (!err && is_same(k, root, text, k->old))
+		return KNOB_BACK;
+	if (!err)
+		take_now(k, text); /* nobody else's when it is tried again */
+	fail(why, "%s was %s, and the kernel made %.100s of that now", name, k->old,
+	     err ? strerror(-err) : text);
+	return KNOB_REFUSED;
+}
+
+enum knob_back knob_restore(struct knob *k, const char *root, char *why)
 {
 	char text[KNOB_VALUE], name[PATH_MAX];
 	int err;
@@ -235,24 +169,19 @@ enum knob_back knob_restore(const struct knob *k, const char *root, char *why)
 	}
 	if (err == -ENOENT || err == -ESRCH)
 		return KNOB_GONE;
-	if (!err && knob_same(text, k->old))
-		return KNOB_BACK;
-	if (!err && k->now && !knob_same(text, k->now)) {
-		fail(why, "%s was %s, the fix made it %s, and somebody has made it %.100s since",
-		     name, k->old, k->now, text);
-		return KNOB_OTHERS;
-	}
-	err = err ? err : set(k, root, k->old);
 	if (err) {
 		fail(why, "%s: %s cannot be put back: %s", name, k->old, strerror(-err));
 		return KNOB_REFUSED;
 	}
-	err = look(k, root, text);
-	if (!err && knob_same(text, k->old))
+	if (knob_same(text, k->old))
 		return KNOB_BACK;
-	fail(why, "%s was %s, and the kernel made %.100s of that now", name, k->old,
-	     err ? strerror(-err) : text);
-	return KNOB_REFUSED;
+	if (!is_somebodys(k, root, text))
+		return put_back(k, root, name, why);
+	if (is_same(k, root, text, k->old))
+		return KNOB_BACK;
+	fail(why, "%s was %s, %s %s, and somebody has made it %.100s since", name, k->old,
+	     k->now ? "culprit made it" : "the fix was to make it", k->now ? k->now : k->new, text);
+	return KNOB_OTHERS;
 }
 
 /* ---- plans ---- */
@@ -265,7 +194,7 @@ static int check_requested(const char *root, const char *path, const char *now, 
 	char name[PATH_MAX], asked[KNOB_VALUE];
 
 	if ((size_t)snprintf(name, sizeof(name), "%s_requested", path) >= sizeof(name) ||
-	    read_file(root, name, asked) || knob_same(asked, now))
+	    knob_read(root, name, asked) || knob_same(asked, now))
 		return 0;
 	return fail(why, "%s is %.100s, and %.100s is in force: it could not be put back", name,
 		    asked, now);
@@ -290,7 +219,7 @@ static int plan_file(struct knobs *k, const char *root, enum knob_kind kind, con
 		return 0;
 	if (check_requested(root, path, text, why))
 		return -1;
-	fd = open_file(root, path, O_WRONLY);
+	fd = knob_open(root, path, O_WRONLY);
 	if (fd < 0)
 		return fail(why, "%s cannot be written: %s", path, strerror(-fd));
 	close(fd);
@@ -319,27 +248,26 @@ static int plan_thread(struct knobs *k, const char *root, unsigned tid, const ch
 		       char *why)
 {
 	char now[KNOB_VALUE];
+	struct knob_thread t;
 	struct knob *row;
-	struct thread t;
-	int err = read_thread(root, tid, &t);
+	int err = knob_thread_read(root, tid, &t);
 
+	if (!err && t.bound)
+		return fail(why, "%s [%u] is bound to its CPUs: the kernel lets nobody move it",
+			    t.name, tid);
+	if (!err)
+		err = knob_cpus_read(root, tid, now);
 	if (err)
 		return fail(why, "thread %u: %s", tid,
 			    err == -ENOENT || err == -ESRCH ? "it has ended" : strerror(-err));
-	if (t.flags & PF_NO_SETAFFINITY)
-		return fail(why, "%s [%u] is bound to its CPUs: the kernel lets nobody move it",
-			    t.comm, tid);
-	err = read_affinity(tid, now);
-	if (err)
-		return fail(why, "thread %u: %s", tid, strerror(-err));
-	if (!strcmp(now, value))
+	if (knob_cpus_same(root, now, value))
 		return 0;
 	row = knobs_add(k, KNOB_THREAD, "", now, value);
 	if (!row)
 		return fail(why, "out of memory");
 	row->tid = tid;
 	row->born = t.born;
-	memcpy(row->comm, t.comm, sizeof(row->comm));
+	snprintf(row->comm, sizeof(row->comm), "%.15s", t.name); /* as probes see it */
 	return 0;
 }
 
@@ -383,7 +311,7 @@ static bool root_runs(const char *root, const char *name)
 		if (e->d_name[strspn(e->d_name, "0123456789")])
 			continue;
 		snprintf(path, sizeof(path), "/proc/%.32s/comm", e->d_name);
-		found = !read_file(root, path, comm) && !strcmp(comm, name);
+		found = !knob_read(root, path, comm) && !strcmp(comm, name);
 		snprintf(path, sizeof(path), "%s/proc/%.32s", root, e->d_name);
 		found = found && !stat(path, &s) && (s.st_uid == 0 || *root);
 	}

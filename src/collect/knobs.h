@@ -16,8 +16,8 @@
 
 /* Adds what this knob is made of, with what is set now, and changes nothing. path: for KNOB_FILES a
  * glob. value: of KNOB_FEATURE one word or more. tid: of KNOB_THREAD. Left out is what is set so
- * already; masks of CPUs are compared without the zeros before them. 0, -1: it cannot be done here.
- */
+ * already; masks of CPUs are compared without the zeros before them, and those of threads without
+ * CPUs that are offline. 0, -1: it cannot be done here. */
 int knobs_plan(struct knobs *k, const char *root, enum knob_kind kind, const char *path,
 	       const char *value, unsigned tid, char *why);
 
@@ -33,8 +33,8 @@ enum knob_back {
 };
 
 /* Puts back what was there, and reads it again to make sure. One that was not turned is left as it
- * is. */
-enum knob_back knob_restore(const struct knob *k, const char *root, char *why);
+ * is. Where the kernel makes something else of it, that becomes `now`. */
+enum knob_back knob_restore(struct knob *k, const char *root, char *why);
 
 /* The name of somebody who sets such knobs by himself and would fight about this one, "irqbalance";
  * NULL: nobody runs. */

@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,7 +171,7 @@ static void others_changes_are_left_alone(void **state)
 	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_OTHERS);
 	assert_string_equal(get("/sys/x"), "7\n");
 	assert_string_equal(why,
-			    "/sys/x was 1, the fix made it 2, and somebody has made it 7 since");
+			    "/sys/x was 1, culprit made it 2, and somebody has made it 7 since");
 	/* Nor is it set again: neither what was there nor what the fix made of it is there. */
 	assert_int_equal(knob_apply(&k.row[0], root, why), -1);
 	assert_string_equal(get("/sys/x"), "7\n");
@@ -315,6 +317,214 @@ static void moves_threads(void **state)
 	assert_int_equal(knobs_plan(&k, "", KNOB_THREAD, "", first, pid, why), -1);
 	assert_string_equal(strchr(why, ':'), ": it has ended");
 	knobs_free(&k);
+}
+
+/* ---- threads of the made-up machine ---- */
+
+/* A thread's files: its whole name, and where it may run. */
+static void put_thread(pid_t tid, const char *name, unsigned flags, const char *cpus)
+{
+	char path[64], text[512];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	snprintf(text, sizeof(text), "%d (%s) S 2 0 0 0 -1 %u 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0\n",
+		 (int)tid, name, flags);
+	put_text(path, text);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	snprintf(text, sizeof(text),
+		 "Name:\t%s\nGroups:\t0 1 2 \nCpus_allowed:\tf\nCpus_allowed_list:\t%s\n"
+		 "Mems_allowed:\t1\n",
+		 name, cpus);
+	put_text(path, text);
+}
+
+static void put_online(const char *cpus)
+{
+	put_text("/sys/devices/system/cpu/online", cpus);
+}
+
+static void end_sleeper(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* A process that is moved to CPU 0 for real, which its files here do not show. */
+static pid_t sleeper(void)
+{
+	cpu_set_t first;
+	pid_t pid;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* after a red assertion */
+		pause();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	if (!sched_setaffinity(pid, sizeof(first), &first))
+		return pid;
+	end_sleeper(pid); /* CPU 0 is not for this test */
+	skip();
+	return -1;
+}
+
+/* A row as a journal has it. now: NULL: not known. */
+static void thread_row(struct knobs *k, pid_t tid, const char *old, const char *new,
+		       const char *now)
+{
+	struct knob *row = knobs_add(k, KNOB_THREAD, "", old, new);
+
+	assert_non_null(row);
+	row->tid = tid;
+	row->born = 4711;
+	row->turned = true;
+	row->now = now ? strdup(now) : NULL;
+	strcpy(row->comm, "sh");
+}
+
+/* A CPU that is offline stays in the mask of a thread, and nobody has taken it out. */
+static void offline_cpus_stay_in_masks(void **state)
+{
+	static const struct {
+		const char *old, *now, *is, *online;
+		enum knob_back back;
+		const char *why; /* NULL: any */
+	} rows[] = {
+		/* back already */
+		{"0-3", "2", "0-3", "0-2", KNOB_BACK, NULL},
+		{"0-3", "2", "0-2", "0-2", KNOB_BACK, NULL}, /* a cpuset leaves it out */
+		/* To be put back; these files go on to say what they said, and the CPU went offline
+		 * after the kernel had made `now` of it. */
+		{"0", "0,2-3", "0,2-3", "0-2", KNOB_REFUSED, "and the kernel made 0,2-3 of"},
+		{"0", "0,2-3", "0,2", "0-2", KNOB_REFUSED, "and the kernel made 0,2 of"},
+		{"0", "0,2", "0,2-3", "0-2", KNOB_REFUSED, "and the kernel made 0,2-3 of"},
+		{"0-1", "0,3", "0", "0", KNOB_BACK, NULL},
+		/* somebody else's */
+		{"0", "2-3", "2", "0-3", KNOB_OTHERS, "somebody has made it 2 since"},
+		{"0", "2-3", "1", "0-2", KNOB_OTHERS, "somebody has made it 1 since"},
+		{"0", "2-3", "2", "", KNOB_OTHERS, "somebody has made it 2 since"},
+		/* `now` is not known: some of these CPUs at the most */
+		{"0", NULL, "1-3", "0-3", KNOB_OTHERS,
+		 "was 0, the fix was to make it 2-3, and somebody has made it 1-3 since"},
+		{"0", NULL, "3", "0-3", KNOB_REFUSED, "and the kernel made 3 of"},
+		/* The CPUs of before are all offline. */
+		{"8000", "2-3", "2-3", "0-3", KNOB_REFUSED,
+		 "its CPUs are offline: 8000 can be put back when one of them is online again"},
+	};
+	struct knobs k = {0};
+	pid_t pid = sleeper();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		put_thread(pid, "sh", 0, rows[i].is);
+		put_online(rows[i].online);
+		thread_row(&k, pid, rows[i].old, "2-3", rows[i].now);
+		why[0] = 0;
+		assert_int_equal(knob_restore(&k.row[0], root, why), rows[i].back);
+		if (rows[i].why && !strstr(why, rows[i].why))
+			fail_msg("row %zu: %s", i, why);
+		knobs_free(&k);
+	}
+
+	/* Planned: all of them are to be put back, and those online make a difference. */
+	put_online("0-2");
+	put_thread(pid, "sh", 0, "0-3");
+	assert_int_equal(knobs_plan(&k, root, KNOB_THREAD, "", "2", pid, why), 0);
+	assert_string_equal(k.row[0].old, "0-3");
+	knobs_free(&k);
+	put_thread(pid, "sh", 0, "2-3");
+	assert_int_equal(knobs_plan(&k, root, KNOB_THREAD, "", "2", pid, why), -1);
+	assert_string_equal(why, "it is set so already: 2");
+	end_sleeper(pid);
+	unlink(at("/sys/devices/system/cpu/online"));
+}
+
+/* A value that the kernel made of the old one is known for the next attempt: it is nobody else's.
+ */
+static void refused_is_nobody_elses(void **state)
+{
+	struct knobs k = {0};
+	pid_t pid = sleeper();
+
+	(void)state;
+	put_online("0-3");
+	put_thread(pid, "sh", 0, "3");
+	thread_row(&k, pid, "0", "2-3", NULL);
+	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_REFUSED);
+	assert_non_null(k.row[0].now);
+	assert_string_equal(k.row[0].now, "3");
+	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_REFUSED);
+	end_sleeper(pid);
+	knobs_free(&k);
+	unlink(at("/sys/devices/system/cpu/online"));
+}
+
+/* Kernel threads have longer names in these files than in their probes. */
+static void threads_have_long_names(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned flags;
+		const char *comm, *why;
+	} rows[] = {
+		{"kswapd0", 0x200040, "kswapd0", NULL},
+		{"jbd2/nvme0n1p2-8", 0x200040, "jbd2/nvme0n1p2-", NULL}, /* 16 */
+		{"rcu_tasks_kthread", 0x200040, "rcu_tasks_kthre", NULL},
+		{"rcu_exp_par_gp_kthread_worker/0", 0x200040, "rcu_exp_par_gp_", NULL},
+		{"a) S 1 (b", 0, "a) S 1 (b", NULL},
+		{"kworker/1:2-events", 0x4208060, NULL,
+		 "kworker/1:2-events [812] is bound to its CPUs: the kernel lets nobody move it"},
+		{"kworker/R-mm_percpu_wq", 0x4208060, NULL,
+		 "kworker/R-mm_percpu_wq [812] is bound to its CPUs: the kernel lets nobody move "
+		 "it"},
+	};
+	struct knobs k = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		put_thread(812, rows[i].name, rows[i].flags, "0-3");
+		assert_int_equal(knobs_plan(&k, root, KNOB_THREAD, "", "0", 812, why),
+				 rows[i].why ? -1 : 0);
+		if (rows[i].why)
+			assert_string_equal(why, rows[i].why);
+		else
+			assert_string_equal(k.row[0].comm, rows[i].comm);
+		knobs_free(&k);
+	}
+}
+
+/* A number that is neither what was there nor what was to be written is somebody else's, also where
+ * what the kernel made of that is not known. */
+static void numbers_are_not_made_others(void **state)
+{
+	static const struct {
+		const char *path, *old, *new, *is;
+		enum knob_back back;
+	} rows[] = {
+		{"/proc/sys/vm/x", "1", "120", "77", KNOB_OTHERS},
+		{"/proc/sys/vm/x", "1", "-1", "77", KNOB_OTHERS},
+		{"/proc/sys/vm/x", "1", "120", "120", KNOB_BACK},
+		{"/proc/sys/vm/x", "1", "120", "1", KNOB_BACK},
+		{"/proc/sys/vm/x", "0-3", "2", "0", KNOB_BACK}, /* CPUs */
+		{"/sys/mask", "03", "1", "00000001", KNOB_BACK},
+		{"/sys/mm/enabled", "always", "never", "always madvise [never]", KNOB_BACK},
+	};
+	struct knobs k = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		put_text(rows[i].path, rows[i].is);
+		assert_non_null(knobs_add(&k, KNOB_FILE, rows[i].path, rows[i].old, rows[i].new));
+		k.row[0].turned = true;
+		assert_int_equal(knob_restore(&k.row[0], root, why), rows[i].back);
+		if (rows[i].back == KNOB_OTHERS)
+			assert_string_equal(get(rows[i].path), rows[i].is);
+		knobs_free(&k);
+	}
 }
 
 /* ---- the journal ---- */
@@ -542,6 +752,10 @@ int main(void)
 		cmocka_unit_test(masks_are_compared_as_masks),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(moves_threads),
+		cmocka_unit_test(offline_cpus_stay_in_masks),
+		cmocka_unit_test(refused_is_nobody_elses),
+		cmocka_unit_test(threads_have_long_names),
+		cmocka_unit_test(numbers_are_not_made_others),
 		cmocka_unit_test(journal_comes_back),
 		cmocka_unit_test(journal_is_roots_alone),
 		cmocka_unit_test(journal_begins_with_a_boot),
