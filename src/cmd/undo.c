@@ -21,6 +21,18 @@ static void say_undone(const struct guardian_sum *s, bool moved)
 		printf(TRIED_CHILDREN "\n");
 }
 
+/* As journal_read, without what was not turned: that is as it was, or as somebody else has set it
+ * since. */
+static enum journal_state read_turned(const char *dir, char boot[BOOT_ID], struct knobs *k)
+{
+	enum journal_state state = journal_read(dir, boot, k);
+
+	for (uint32_t i = k->count; i-- > 0;)
+		if (!k->row[i].turned)
+			knobs_remove(k, i);
+	return state;
+}
+
 int undo_all(const char *dir)
 {
 	char boot[BOOT_ID], now[BOOT_ID];
@@ -33,7 +45,7 @@ int undo_all(const char *dir)
 	if (lock < 0)
 		return EXIT_ERROR;
 	journal_scrap(dir);
-	state = journal_read(dir, boot, &k);
+	state = read_turned(dir, boot, &k);
 	moved = tried_moves_threads(&k, true);
 	if (state > JOURNAL_NONE && journal_boot(now))
 		state = JOURNAL_BAD;
@@ -66,14 +78,14 @@ int undo_begin(const char *dir, char boot[BOOT_ID])
 	if (lock < 0)
 		return -1;
 	journal_scrap(dir);
-	state = journal_boot(boot) ? JOURNAL_BAD : journal_read(dir, old, &k);
+	state = journal_boot(boot) ? JOURNAL_BAD : read_turned(dir, old, &k);
 	if ((state == JOURNAL_WHOLE || state == JOURNAL_CUT) && strcmp(old, boot)) {
 		say("what an earlier try had changed ended with a reboot");
 		state = journal_remove(dir) ? JOURNAL_BAD : JOURNAL_NONE;
 	}
 	for (uint32_t i = 0; i < k.count && state > JOURNAL_NONE; i++)
 		if (state == JOURNAL_CUT || !k.row[i].kept) {
-			complain("an earlier try was killed before it could put things back: run "
+			complain("what an earlier try has changed may not be back yet: run "
 				 "culprit try --undo first");
 			state = JOURNAL_BAD;
 			break;
@@ -89,5 +101,5 @@ int undo_kept(const char *dir, struct knobs *k)
 {
 	char boot[BOOT_ID];
 
-	return journal_read(dir, boot, k) == JOURNAL_BAD ? -1 : 0;
+	return read_turned(dir, boot, k) == JOURNAL_BAD ? -1 : 0;
 }

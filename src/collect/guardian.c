@@ -73,7 +73,9 @@ uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bo
 		}
 	}
 	if (bad)
-		say("what is left to be put back is in %s: culprit try --undo tries again", dir);
+		say("what is left to be put back is in %s/try.journal: culprit try --undo tries "
+		    "again; to give it up, remove that file",
+		    dir);
 	if (bad || left ? journal_write(dir, boot, k) : journal_remove(dir))
 		bad += !bad;
 	if (sum)
@@ -99,18 +101,41 @@ static int turn_back(struct guardian *g, char *why)
 
 /* ---- the guardian ---- */
 
+/* Says in the journal that from now on all may be turned: who finds it otherwise knows that none
+ * was. 0 or -1. */
+static int announce(struct guardian *g)
+{
+	int err;
+
+	for (uint32_t i = 0; i < g->knobs->count; i++)
+		g->knobs->row[i].turned = true;
+	err = journal_write(g->dir, g->boot, g->knobs);
+	for (uint32_t i = 0; i < g->knobs->count; i++)
+		g->knobs->row[i].turned = g->knobs->row[i].kept;
+	return err;
+}
+
+static int unsaid(char *why)
+{
+	snprintf(why, KNOB_WHY, "the fix is not put in force: it could not be taken back later");
+	return -1;
+}
+
 static int turn_on(struct guardian *g, char *why)
 {
 	bool known = true;
 	char other[KNOB_WHY];
 
+	for (uint32_t i = 0; i < g->knobs->count; i++)
+		known &= g->knobs->row[i].kept || g->knobs->row[i].now;
+	if (!known && announce(g))
+		return unsaid(why);
 	g->on = true;
 	for (uint32_t i = 0; i < g->knobs->count; i++) {
 		struct knob *k = &g->knobs->row[i];
 
 		if (k->kept)
 			continue;
-		known &= k->now != NULL;
 		if (knob_apply(k, "", why)) {
 			turn_back(g, other);
 			return -1;
@@ -119,8 +144,7 @@ static int turn_on(struct guardian *g, char *why)
 	if (known || !journal_write(g->dir, g->boot, g->knobs))
 		return 0;
 	turn_back(g, other);
-	snprintf(why, KNOB_WHY, "the fix is not put in force: it could not be taken back later");
-	return -1;
+	return unsaid(why);
 }
 
 static int keep(struct guardian *g, char *why)
@@ -262,8 +286,8 @@ struct guardian *guardian_start(struct knobs *knobs, const char *dir, const char
 
 /* ---- the one that tries ---- */
 
-/* Takes from the journal what the guardian saw the kernel make of the values: what somebody else
- * has set since is told by that. */
+/* Takes from the journal whether the guardian has turned any, and what it saw the kernel make of
+ * the values: what somebody else has set since is told by that. */
 static void learn_now(struct guardian *g)
 {
 	char boot[BOOT_ID], *now;
@@ -274,6 +298,7 @@ static void learn_now(struct guardian *g)
 			now = g->knobs->row[i].now;
 			g->knobs->row[i].now = k.row[i].now;
 			k.row[i].now = now;
+			g->knobs->row[i].turned = k.row[i].turned;
 		}
 	knobs_free(&k);
 }

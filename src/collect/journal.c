@@ -18,6 +18,7 @@
 
 #define HEAD    "culprit try 1"
 #define FILE_OF "%s/try.journal"
+#define NOT_YET "unturned"
 #define TRIES   20 /* every 100 ms */
 #define MOST    (64u << 20)
 
@@ -119,7 +120,7 @@ static void put_knob(FILE *f, const struct knob *k)
 	if (k->now)
 		put_text(f, k->now);
 	else
-		fputs(" -", f);
+		fputs(k->turned ? " -" : " " NOT_YET, f);
 	fputc('\n', f);
 }
 
@@ -255,7 +256,7 @@ static bool take_knob(struct knobs *k, char **rest)
 	unsigned long long kept, tid = 0, born = 0;
 	int is = KNOB_KINDS;
 	struct knob *row;
-	bool known;
+	bool known, turned;
 
 	while (kind && --is > KNOB_NONE && strcmp(kind, knob_kind_name(is)))
 		;
@@ -271,13 +272,14 @@ static bool take_knob(struct knobs *k, char **rest)
 	if (!name || !old || !new || !now || strtok_r(NULL, " ", rest) ||
 	    (is == KNOB_THREAD ? strlen(name) >= sizeof(row->comm) : !is_kernels(name)))
 		return false;
-	known = strcmp(now, "-");
+	turned = strcmp(now, NOT_YET);
+	known = turned && strcmp(now, "-");
 	if (known && !(now = take_text(now)))
 		return false;
 	row = knobs_add(k, is, is == KNOB_THREAD ? "" : name, old, new);
 	if (!row)
 		return false;
-	row->turned = true;
+	row->turned = turned;
 	row->kept = kept;
 	row->tid = tid;
 	row->born = born;

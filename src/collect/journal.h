@@ -10,7 +10,11 @@
  *	boot 7c5c6a35-...
  *	knob file 0 =/proc/sys/vm/stat_interval =1 =120 =120
  *	knob thread 1 61 42 =kswapd0 =0-3 =0 -
+ *	knob file 0 =/sys/kernel/rcu_normal =0 =1 unturned
  *	end
+ *
+ * The last word is what the kernel made of the new value; -: not known, perhaps it was not written;
+ * unturned: the fix was never in force.
  */
 #ifndef CULPRIT_COLLECT_JOURNAL_H
 #define CULPRIT_COLLECT_JOURNAL_H
@@ -42,7 +46,7 @@ enum journal_state {
 	JOURNAL_CUT, /* the end is missing: what is there is taken */
 };
 
-/* Adds its knobs to k, as turned, and writes the boot id that it is of. One that is cut before that
+/* Adds its knobs to k, and writes the boot id that it is of. One that is cut before that
  * id is JOURNAL_BAD; from the first line on that a try would not have written so, it is cut. */
 enum journal_state journal_read(const char *dir, char boot[BOOT_ID], struct knobs *k);
 

@@ -154,6 +154,28 @@ leave(BOOT, f"knob file 0 ={STATS} ={before} =120 -", end=False)
 r = attempt("--undo")
 ok(r.rc == 0 and "damaged" in r.err and "put back: 1 setting" in r.out,
    "--undo of a journal that is cut", r)
+leave(BOOT, f"knob file 0 ={STATS} =999 =120 -")
+r = attempt("--undo")
+ok(r.rc == 0 and f"the fix was to make it 120, and somebody has made it {before} since" in r.err
+   and r.out == "put back: 0 settings\nleft as somebody else has set them: 1\n",
+   "also where both processes were killed while they turned it", r)
+leave(BOOT, f"knob file 0 ={STATS} =120 ={before} unturned")
+r = attempt("--undo")
+ok((r.rc, r.out, r.err) == (0, "put back: 0 settings\n", "") and not os.path.exists(JOURNAL),
+   "--undo of a fix that was not in force yet puts nothing back, whatever is set", r)
+leave(BOOT, f"knob file 0 ={STATS} =120 ={before} unturned")
+refused("nor has it to be before the next try", f"K25:{BOUND}", *ON,
+        says="is bound to its CPUs")
+leave(BOOT, "knob file 0 =/proc/sys/kernel/ostype =x =y =Linux")
+for _ in range(2):
+    r = attempt("--undo")
+    ok(r.rc == 1 and not r.out and r.err == (
+        "culprit: /proc/sys/kernel/ostype: x cannot be put back: Permission denied\n"
+        f"culprit: what is left to be put back is in {JOURNAL}: culprit try --undo tries again; "
+        "to give it up, remove that file\n"), "--undo of what cannot be put back", r)
+refused("a try then", "K01", *ON, says="may not be back yet: run culprit try --undo first")
+os.unlink(JOURNAL)
+refused("and once it is given up", f"K25:{BOUND}", *ON, says="is bound to its CPUs")
 leave(BOOT, "knob file 0 =/etc/hostname =x =y -")
 r = attempt("--undo")
 ok(r.rc == 0 and "damaged" in r.err and "put back: 0 settings" in r.out,

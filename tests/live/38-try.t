@@ -357,6 +357,23 @@ try:
     ok(r.rc == 1 and "puts things back was killed" in r.err and os.listdir(place) == [],
        "and the try ends, with an error", r)
 
+    # Both, in the first window, which is without the fix: then somebody sets what that would.
+    proc = lib.spawn("try", FIX, "-d", "40s", "-n", "2", "-q", *AT)
+    wait_for(lambda: proc.poll() is not None or any(
+        lib.read(f"/proc/{p}/comm") == "culprit-guard" for p in lib.children(proc.pid)))
+    pid = guardian(proc.pid)
+    for number, which in ((signal.SIGSTOP, proc.pid), (signal.SIGKILL, pid),
+                          (signal.SIGKILL, proc.pid)):
+        os.kill(which, number)
+    lib.finish(proc)
+    with open(KNOB, "w") as f:
+        f.write("0")
+    r = culprit("try", "--undo", *KEPT)
+    ok((r.rc, r.out, lib.read(KNOB)) == (0, "put back: 0 settings\n", "0"),
+       "both are killed before the fix is in force: what others set then is left alone", r)
+    with open(KNOB, "w") as f:
+        f.write("1")
+
     if os.environ.get("LONG"):
         proc = begun("try", f"K34:{noise.pid}", "-d", "12s", "-n", "30")
         pid = guardian(proc.pid)

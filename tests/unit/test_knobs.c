@@ -537,6 +537,7 @@ static void fill(struct knobs *k)
 
 	assert_non_null(knobs_add(k, KNOB_FILE, "/sys/a b\n%\x1b\xff", "old =%\n", ""));
 	k->row[0].now = strdup("- =");
+	k->row[0].turned = true;
 	one = knobs_add(k, KNOB_THREAD, "", "0-3", "0");
 	assert_non_null(one);
 	one->tid = 7;
@@ -545,6 +546,8 @@ static void fill(struct knobs *k)
 	strcpy(one->comm, "a) (b\n\x1b");
 	assert_non_null(
 		knobs_add(k, KNOB_FEATURE, "/sys/kernel/debug/sched/features", "X", "NO_X"));
+	assert_non_null(knobs_add(k, KNOB_FILE, "/sys/a", "unturned", "unturned"));
+	k->row[3].turned = true; /* into what is not known */
 }
 
 static void same_knobs(const struct knobs *a, const struct knobs *b)
@@ -558,6 +561,7 @@ static void same_knobs(const struct knobs *a, const struct knobs *b)
 		assert_int_equal(a->row[i].tid, b->row[i].tid);
 		assert_true(a->row[i].born == b->row[i].born);
 		assert_int_equal(a->row[i].kept, b->row[i].kept);
+		assert_int_equal(a->row[i].turned, b->row[i].turned);
 		assert_int_equal(!a->row[i].now, !b->row[i].now);
 		if (a->row[i].now)
 			assert_string_equal(a->row[i].now, b->row[i].now);
@@ -625,6 +629,8 @@ static void journal_is_roots_alone(void **state)
 		"knob thread 0 4294967303 1 =a =x =y -\n", /* 2^32 + 7 */
 		"knob thread 0 0 1 =a =x =y -\n",
 		"knob file 0 =/sys/a =x =y - more\n",
+		"knob file 0 =/sys/a =x =y --\n",
+		"knob file 0 =/sys/a =x =y unturned more\n",
 		"rm -rf /\n",
 		/* not as a try writes it */
 		"knob file 2 =/sys/a =x =y -\n",
@@ -698,6 +704,7 @@ static void journal_holds_values_alone(void **state)
 	memcpy(path, "/sys/", 5);
 	assert_non_null(knobs_add(&k, KNOB_FILE, path, value, value));
 	k.row[0].now = strdup("");
+	k.row[0].turned = true;
 	assert_int_equal(journal_write(at("/state"), BOOT, &k), 0);
 	assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_WHOLE);
 	assert_int_equal(r.count, 1);
