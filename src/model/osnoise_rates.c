@@ -93,7 +93,8 @@ static int take_theirs(struct osnoise_rates *b, const struct osnoise_reader *r)
 	bool timed = true;
 	int err = 0;
 
-	b->theirs_detailed = r->events[OSNOISE_NOISE];
+	b->theirs_detailed = b->theirs_told = r->events[OSNOISE_NOISE];
+	b->theirs.no_count = b->theirs.no_ns = !r->ncpus;
 	for (uint32_t i = 0; i < r->ncpus && !err; i++) {
 		const struct osnoise_cpu *c = r->cpu[i];
 		const struct osnoise_period *p = c->traced.count ? &c->traced : &c->top;
@@ -102,6 +103,7 @@ static int take_theirs(struct osnoise_rates *b, const struct osnoise_reader *r)
 		b->theirs_ns += ns;
 		timed &= ns || !(p->count || c->has_sources || c->samples.count);
 		add_gaps(&b->theirs, r, c, p);
+		b->theirs_told |= p->count;
 		if (b->theirs_detailed && c->has_sources)
 			err = add_sources(b, &c->sources, true);
 		else if (!b->theirs_detailed && p->count)
@@ -155,6 +157,8 @@ int rates_make(struct osnoise_rates *b, const struct osnoise_reader *r, const st
 		rates_free(b);
 		return -ENOMEM;
 	}
+	for (uint32_t i = 0; i < b->count && !b->theirs_told; i++)
+		b->row[i].theirs.no_count = b->row[i].theirs.no_ns = true;
 	if (b->count)
 		qsort(b->row, b->count, sizeof(*b->row), by_time);
 	return 0;

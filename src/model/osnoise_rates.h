@@ -30,9 +30,10 @@ struct osnoise_rates {
 	/* Events with names; false: only the counters of rtla or of the periods, in the rows
 	 * without a name. */
 	bool theirs_detailed;
+	bool theirs_told; /* events with names, or counters; false: no word of what interrupted */
 };
 
-/* 0 or -ENOMEM. Free with beside_free. */
+/* 0 or -ENOMEM. Free with rates_free. */
 int rates_make(struct osnoise_rates *b, const struct osnoise_reader *r, const struct view *v);
 void rates_free(struct osnoise_rates *b);
 

@@ -113,7 +113,10 @@ int render_osnoise_rates_text(const struct osnoise_rates *b, const char *theirs,
 	      "saw it; new: only culprit did; -: not known. osnoise has no page faults, and no "
 	      "functions\n",
 	      out);
-	if (!b->theirs_detailed)
+	if (!b->theirs_told)
+		fputs("the saved output does not tell what interrupted: no sources are compared\n",
+		      out);
+	else if (!b->theirs_detailed)
 		fputs("the saved output has counters only: sources have no names, and no times of "
 		      "their own\n",
 		      out);

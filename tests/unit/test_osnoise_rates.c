@@ -176,6 +176,28 @@ static void test_nothing_known(void **state)
 	check_text(g, "          -       -        0.0    0 ns      -        all gaps");
 }
 
+/* Samples say how many gaps there were, and nothing of what interrupted; nor do the tables and the
+ * histograms of timerlat. */
+static void test_no_sources(void **state)
+{
+	struct ground *g = *state;
+	struct osnoise_rates b;
+
+	ours(g, SOURCE_SOFTIRQ, 1, "TIMER", "run_timer_softirq", 4000);
+	check_text(g, "          -       -        0.5  2.00 us      -           all gaps");
+	say(g, FRONT "sample_threshold: start 20.241016755 duration 7206 ns interference 1");
+	say(g, FRONT "sample_threshold: start 21.241016755 duration 7206 ns interference 1");
+	check_text(g, "          -        -        0.5  2.00 us      -  softirq  (all)");
+	check_text(g, "does not tell what interrupted");
+	assert_int_equal(rates_make(&b, &g->reader, &g->view), 0);
+	assert_true(b.row[0].theirs.no_count && b.row[0].theirs.no_ns);
+	assert_false(b.theirs.no_count || b.theirs.no_ns);
+	rates_free(&b);
+	say(g, FRONT NOISY);
+	check_text(g, "has counters only");
+	check_text(g, "0.5  2.00 us    new  softirq  (all)");
+}
+
 static void test_no_run_time(void **state)
 {
 	struct ground *g = *state;
@@ -194,6 +216,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_gaps_not_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_gaps, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_sources, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_run_time, setup, teardown),
 	};
 
