@@ -60,6 +60,7 @@ static bool printable(const char *text)
 
 enum fix_form finding_form(const struct finding *f)
 {
+	bool sysctl = false, file = false;
 	struct setting s;
 	const char *at = f->fix;
 
@@ -69,10 +70,13 @@ enum fix_form finding_form(const struct finding *f)
 	if ((strstr(at, "/proc/irq/") && !strstr(at, "/proc/irq/default_")) ||
 	    (strstr(at, "taskset -pc ") && !strstr(at, "$(")))
 		return FIX_NUMBERED;
-	while (*at)
+	while (*at) {
 		if (!setting_next(&at, &s))
 			return FIX_SHELL;
-	return FIX_SETTINGS;
+		sysctl |= s.sysctl;
+		file |= !s.sysctl;
+	}
+	return sysctl && file ? FIX_SHELL : FIX_SETTINGS;
 }
 
 bool finding_sets(const struct finding *f)

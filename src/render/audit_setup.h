@@ -28,9 +28,9 @@ bool setting_repeated(const struct view *v, const struct finding *f, const struc
 		      bool (*is_meant)(const struct finding *f));
 
 enum fix_form {
-	FIX_SETTINGS, /* nothing but settings */
+	FIX_SETTINGS, /* nothing but settings, all of sysctl's or all files */
 	FIX_NUMBERED, /* names processes or interrupts by their numbers */
-	FIX_SHELL,    /* another command */
+	FIX_SHELL,    /* another command; settings of both kinds, which need their order */
 	FIX_OTHER,    /* no command, or not of printable ASCII */
 };
 

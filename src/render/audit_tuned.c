@@ -12,24 +12,19 @@
  * words it would keep the last. */
 #define FEATURES "/sys/kernel/debug/sched/features"
 
-/* tuned's plugin for files takes those of sysfs only, and puts back what it has read. Nothing says
- * which plugin is the first: a fix that needs an order is one for the script. */
+/* tuned's plugin for files takes those of sysfs only, and puts back what it has read. */
 static bool tuned_sets(const struct finding *f)
 {
 	const char *at = f->fix;
-	bool sysctl = false, file = false;
 	struct setting s;
 
 	if (finding_form(f) != FIX_SETTINGS)
 		return false;
-	while (*at && setting_next(&at, &s)) {
-		sysctl |= s.sysctl;
-		file |= !s.sysctl;
+	while (*at && setting_next(&at, &s))
 		if (!s.sysctl &&
 		    (strncmp(s.name, SYSFS, strlen(SYSFS)) || !strcmp(s.name, FEATURES)))
 			return false;
-	}
-	return !sysctl || !file;
+	return true;
 }
 
 /* Writes a section of all settings of one kind, each once: some of tuned's readers refuse a file

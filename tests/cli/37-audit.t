@@ -645,6 +645,10 @@ else:
            and "sysctl -w kernel.sched_rt_runtime_us=-1; echo 0 > /sys" in begin
            and "runtime; sysctl -w kernel.sched_rt_runtime_us=950000" in end,
            "tuned: settings that need their order are for its script", profile, script)
+        book = root.audit("--ansible").out
+        ok("lineinfile" not in book
+           and "sysctl -w kernel.sched_rt_runtime_us=-1; echo 0 > /sys" in book,
+           "Ansible: no half of them stays over a boot", book)
     r = culprit("audit", "--tuned", "/nonexistent/x/y")
     ok(r.rc == 1 and not r.out and "/nonexistent/x/y" in r.err and len(r.err.splitlines()) == 1,
        "--tuned where nothing can be made is refused", r)
