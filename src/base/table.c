@@ -41,7 +41,7 @@ struct table {
 	unsigned width, indent, ncolumns;
 	struct column column[TABLE_COLUMNS];
 	struct row heading;
-	bool headed;
+	bool headed, cut;
 	struct row *row; /* one more than nrows while a row is open */
 	size_t nrows, room, lost;
 	bool open;
@@ -103,6 +103,11 @@ void table_column(struct table *t, const char *heading, enum table_align align, 
 		t->headed = true;
 	}
 	t->ncolumns++;
+}
+
+void table_cut(struct table *t)
+{
+	t->cut = true;
 }
 
 /* Starts a row unless one is open; false when there is no memory for it. */
@@ -208,24 +213,24 @@ static void fit_widths(const struct table *t, size_t *width)
 	}
 }
 
-/* `padding` blanks, then the cell, cut to `width`. */
-static void print_cell(const struct cell *cell, size_t width, size_t padding, FILE *out,
-		       bool colour)
+/* Bytes of a text that stand on a line of `width` columns: up to the last blank, else behind the
+ * last sign within a word, else as many as fit. */
+static size_t line_length(const char *text, size_t width, bool cut)
 {
-	const char *text = cell_text(cell), *dots = "";
-	size_t len = strlen(text);
+	size_t fit = text_fit(text, width), at = fit;
 
-	if (text_columns(text) > width) {
-		dots = DOTS;
-		len = text_fit(text, width - strlen(DOTS));
-	}
-	fprintf(out, "%*s", (int)padding, "");
-	colour = colour && cell->style[0];
-	if (colour)
-		fprintf(out, "\033[%sm", cell->style);
-	fprintf(out, "%.*s%s", (int)len, text, dots);
-	if (colour)
-		fputs("\033[0m", out);
+	if (!text[fit])
+		return fit;
+	if (cut)
+		return text_fit(text, width - strlen(DOTS));
+	while (at && text[at] != ' ')
+		at--;
+	if (at)
+		return at;
+	for (at = fit; at > fit / 2; at--)
+		if (strchr("_-/.:", text[at - 1]))
+			return at;
+	return fit;
 }
 
 static void print_line(const struct table *t, const struct row *row, const size_t *width, FILE *out,
@@ -253,27 +258,55 @@ static void print_line(const struct table *t, const struct row *row, const size_
 	flow_end(&f);
 }
 
-/* Holds blanks back until a cell with text follows, so that none trail. */
-static void print_row(const struct table *t, const struct row *row, const size_t *width, FILE *out,
-		      bool colour)
+static void print_text(const char *text, size_t len, const char *dots, const char *style, FILE *out)
+{
+	if (style)
+		fprintf(out, "\033[%sm", style);
+	fprintf(out, "%.*s%s", (int)len, text, dots);
+	if (style)
+		fputs("\033[0m", out);
+}
+
+/* Prints the begin of each text; rest becomes what is left for a further line. Holds blanks back
+ * until a cell with text follows, so that none trail. Returns true where something is left. */
+static bool print_texts(const struct table *t, const struct row *row, const char **rest,
+			const size_t *width, FILE *out, bool colour)
 {
 	size_t owed = t->indent;
+	bool more = false;
 
 	for (unsigned i = 0; i < t->ncolumns; i++) {
-		size_t columns = text_columns(cell_text(&row->cell[i]));
+		const char *text = rest[i], *style = row->cell[i].style;
+		size_t len = line_length(text, width[i], t->cut);
+		const char *dots = t->cut && text[len] ? DOTS : "";
+		size_t columns = text_columns(text) - text_columns(text + len) + text_columns(dots);
 
-		columns = columns < width[i] ? columns : width[i];
 		if (columns && t->column[i].align == ALIGN_RIGHT)
 			owed += width[i] - columns;
 		if (columns) {
-			print_cell(&row->cell[i], width[i], owed, out, colour);
+			fprintf(out, "%*s", (int)owed, "");
+			print_text(text, len, dots, colour && style[0] ? style : NULL, out);
 			owed = 0;
 		}
 		if (!columns || t->column[i].align == ALIGN_LEFT)
 			owed += width[i] - columns;
 		owed += GAP;
+		rest[i] = t->cut ? "" : text + len + strspn(text + len, " ");
+		more |= *rest[i];
 	}
 	putc('\n', out);
+	return more;
+}
+
+static void print_row(const struct table *t, const struct row *row, const size_t *width, FILE *out,
+		      bool colour)
+{
+	const char *rest[TABLE_COLUMNS];
+
+	for (unsigned i = 0; i < t->ncolumns; i++)
+		rest[i] = cell_text(&row->cell[i]);
+	while (print_texts(t, row, rest, width, out, colour))
+		;
 }
 
 void table_print(const struct table *t, FILE *out, bool colour)

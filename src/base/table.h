@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text tables, mostly for terminals: columns as wide as their widest cell, numbers to the right,
- * elastic columns that are cut with "..." so that a row fits the width. The caller chooses colours:
- * a cell may carry a style, printed only when styles are on. */
+ * elastic columns whose cells are broken over lines so that a row fits the width. The caller
+ * chooses colours: a cell may carry a style, printed only when styles are on. */
 #ifndef CULPRIT_TABLE_H
 #define CULPRIT_TABLE_H
 
@@ -23,6 +23,10 @@ void table_free(struct table *t);
  * NULL no heading row. Elastic columns give up width, the rightmost first, down to 8, when a row
  * would not fit; a row that still does not fit runs over the width rather than lose a number. */
 void table_column(struct table *t, const char *heading, enum table_align align, bool elastic);
+
+/* Cuts the cells of elastic columns with "...", so that each row is one line: for a screen, and
+ * where rows differ in other columns. */
+void table_cut(struct table *t);
 
 /* Cells in order; printable UTF-8 (from escape_text); blanks at the end are dropped. style: an
  * SGR parameter like "1" or "1;31" (up to 11 bytes), NULL none. A cell that found no memory

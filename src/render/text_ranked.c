@@ -64,6 +64,7 @@ static void write_table(const struct page *p)
 	for (uint32_t i = 0; i < columns; i++)
 		table_column(t, column[i].heading, ALIGN_RIGHT, false);
 	table_column(t, "first cause", ALIGN_LEFT, true);
+	table_cut(t);
 	for (uint32_t k = 0; k < rows; k++)
 		table_row(p, t, &all->row[k], column, columns);
 	for (uint32_t k = 0; k < all->n; k++) {

@@ -194,6 +194,7 @@ static void declare(struct table *t, const struct screen *s)
 	if (state->width >= TOP_NARROW)
 		table_column(t, "cause", ALIGN_LEFT, false);
 	table_column(t, sources ? "who" : "who most", ALIGN_LEFT, true);
+	table_cut(t);
 }
 
 static void row(struct table *t, const struct screen *s, const struct top_row *x, bool plain)

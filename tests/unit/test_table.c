@@ -47,6 +47,12 @@ static struct table *sources(unsigned width, unsigned indent)
 	return t;
 }
 
+static struct table *cut(struct table *t)
+{
+	table_cut(t);
+	return t;
+}
+
 static void test_columns_are_as_wide_as_their_cells(void **state)
 {
 	(void)state;
@@ -60,32 +66,69 @@ static void test_elastic_columns_give_way_from_the_right(void **state)
 {
 	(void)state;
 	/* 46 columns are needed */
-	check_table(sources(46, 0), false,
+	check_table(cut(sources(46, 0)), false,
 		    "source              time  what it is\n"
 		    "timer interrupt   412 us  the scheduler's tick\n"
 		    "nvme0q1          12.2 ms  disk\n");
-	check_table(sources(45, 0), false,
+	check_table(cut(sources(45, 0)), false,
 		    "source              time  what it is\n"
 		    "timer interrupt   412 us  the scheduler's ...\n"
 		    "nvme0q1          12.2 ms  disk\n");
-	check_table(sources(34, 0), false,
+	check_table(cut(sources(34, 0)), false,
 		    "source              time  what ...\n"
 		    "timer interrupt   412 us  the s...\n"
 		    "nvme0q1          12.2 ms  disk\n");
-	check_table(sources(33, 0), false,
+	check_table(cut(sources(33, 0)), false,
 		    "source             time  what ...\n"
 		    "timer inter...   412 us  the s...\n"
 		    "nvme0q1         12.2 ms  disk\n");
 	/* at the floor of 8 each a row runs over, whatever the width */
-	check_table(sources(10, 0), false,
+	check_table(cut(sources(10, 0)), false,
 		    "source       time  what ...\n"
 		    "timer...   412 us  the s...\n"
 		    "nvme0q1   12.2 ms  disk\n");
 }
 
+/* Names that begin alike are told apart by their ends. */
+static void test_elastic_cells_are_broken_over_lines(void **state)
+{
+	struct table *t = table_new(25, 2);
+
+	(void)state;
+	table_column(t, "max", ALIGN_RIGHT, false);
+	table_column(t, "of each", ALIGN_LEFT, true);
+	table_column(t, "at", ALIGN_RIGHT, false);
+	table_cell(t, NULL, "58 us");
+	table_cell(t, "1", "nanosleep_0_slack1");
+	table_cell(t, NULL, "3");
+	table_end_row(t);
+	table_cell(t, NULL, "6 us");
+	table_cell(t, NULL, "local_timer > tick_nohz");
+	table_cell(t, NULL, "11");
+	table_end_row(t);
+	table_cell(t, NULL, "7 us");
+	table_cell(t, NULL, "abcdefghijklmnopq \xc3\xa4\xc3\xb6");
+	table_end_row(t);
+	check_table(t, true,
+		    "    max  of each       at\n"
+		    "  58 us  \033[1mnanosleep_0_\033[0m   3\n"
+		    "         \033[1mslack1\033[0m\n"
+		    "   6 us  local_timer   11\n"
+		    "         > tick_nohz\n"
+		    "   7 us  abcdefghijkl\n"
+		    "         mnopq \xc3\xa4\xc3\xb6\n");
+	check_table(sources(34, 0), false,
+		    "source              time  what it\n"
+		    "                          is\n"
+		    "timer interrupt   412 us  the\n"
+		    "                          schedule\n"
+		    "                          r's tick\n"
+		    "nvme0q1          12.2 ms  disk\n");
+}
+
 static void test_short_elastic_columns_are_left_alone(void **state)
 {
-	struct table *t = table_new(10, 0);
+	struct table *t = cut(table_new(10, 0));
 
 	(void)state;
 	table_column(t, NULL, ALIGN_LEFT, true);
@@ -163,7 +206,7 @@ static void test_styles_are_printed_when_on(void **state)
 
 static void test_a_cut_cell_keeps_its_style(void **state)
 {
-	struct table *t = table_new(8, 0);
+	struct table *t = cut(table_new(8, 0));
 
 	(void)state;
 	table_column(t, NULL, ALIGN_LEFT, true);
@@ -174,7 +217,7 @@ static void test_a_cut_cell_keeps_its_style(void **state)
 
 static void test_columns_count_characters(void **state)
 {
-	struct table *t = table_new(15, 0);
+	struct table *t = cut(table_new(15, 0));
 
 	(void)state;
 	table_column(t, NULL, ALIGN_LEFT, true);
@@ -193,7 +236,7 @@ static void test_columns_count_characters(void **state)
 
 static void test_lines_go_across_the_columns(void **state)
 {
-	struct table *t = sources(46, 2);
+	struct table *t = cut(sources(46, 2));
 
 	(void)state;
 	table_line(t, "2", 8, 3,
@@ -221,7 +264,7 @@ static void test_lines_go_across_the_columns(void **state)
 
 static void test_notes_stand_below_the_last_column(void **state)
 {
-	struct table *t = sources(46, 2);
+	struct table *t = cut(sources(46, 2));
 
 	(void)state;
 	table_note(t, NULL, 2, 2, "by poke [1] (5 of 5)");
@@ -280,6 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_columns_are_as_wide_as_their_cells),
 		cmocka_unit_test(test_elastic_columns_give_way_from_the_right),
+		cmocka_unit_test(test_elastic_cells_are_broken_over_lines),
 		cmocka_unit_test(test_short_elastic_columns_are_left_alone),
 		cmocka_unit_test(test_no_blanks_trail),
 		cmocka_unit_test(test_no_headings_no_heading_row),
