@@ -89,6 +89,11 @@ static void list(void)
 	printf("\nTo begin: sudo culprit run\n");
 }
 
+static bool asks_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 static int help(int argc, char **argv)
 {
 	const struct topic *topic;
@@ -96,7 +101,7 @@ static int help(int argc, char **argv)
 
 	if (argc > 1 && made_from_tables(argc, argv))
 		return EXIT_OK;
-	if (argc < 2 || !strcmp(argv[1], "help")) {
+	if (argc < 2 || asks_help(argv[1])) {
 		list();
 		return EXIT_OK;
 	}
@@ -149,7 +154,7 @@ static int run(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--version"))
 		argv[1] += strlen("--");
-	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+	if (asks_help(argv[1]))
 		return help(argc - 1, argv + 1);
 	c = find(argv[1]);
 	if (!c)

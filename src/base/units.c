@@ -77,14 +77,14 @@ int parse_duration(const char *text, uint64_t unit_ns, uint64_t *ns, char *why, 
 	}
 	if (unit[strspn(unit, " ")])
 		unit += strspn(unit, " ");
-	if (!*unit && !unit_ns) {
+	if (!*unit && !unit_ns && (d.whole || d.fraction)) {
 		snprintf(why, whylen, "'%.40s': no unit: write %.40sus or %.40sms, say", text, text,
 			 text);
 		return -EINVAL;
 	}
 	if (*unit)
 		unit_ns = unit_find(unit);
-	if (!unit_ns) {
+	if (*unit && !unit_ns) {
 		snprintf(why, whylen, "'%.40s': unknown unit '%.40s': use ns, us, ms, s, m, h or d",
 			 text, unit);
 		return -EINVAL;

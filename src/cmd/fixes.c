@@ -45,6 +45,9 @@ int fixes_parse(char *const *words, int n, struct wish *wish, uint32_t *count)
 					"an interrupt: %s",
 					word, why);
 		w->number = number;
+		for (uint32_t i = 0; i < *count; i++)
+			if (wish[i].cause == w->cause && wish[i].number == w->number)
+				return complain("'%.40s' is there twice: once is enough", word);
 		if (number && !needs_number(w->cause))
 			return complain("%s is about no single thread or interrupt: leave out "
 					":%ld",

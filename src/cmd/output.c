@@ -26,8 +26,8 @@ static const struct format *format_of(const struct output *o)
 
 static int write_failed(const struct output *o, int error)
 {
-	return complain("writing the report to %s: %s", o->path ? o->path : "standard output",
-			strerror(error));
+	return complain("writing the %s to %s: %s", o->beside ? o->beside : "report",
+			o->path ? o->path : "standard output", strerror(error));
 }
 
 int output_set_path(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
@@ -166,8 +166,9 @@ int output_open(struct output *o)
 		return 0;
 	err = newfile_open(&o->new, o->path);
 	o->file = o->new.file;
-	return err ? complain("cannot write to %s: %s; choose another file with -o", o->path,
-			      newfile_error(err))
+	return err ? complain("cannot write to %s: %s; choose another file with %s%s", o->path,
+			      newfile_error(err), o->beside ? "--" : "-",
+			      o->beside ? o->beside : "o")
 		   : 0;
 }
 

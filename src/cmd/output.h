@@ -14,6 +14,7 @@
 struct output {
 	int format; /* index into formats */
 	const char *path;
+	const char *beside; /* "times": a file beside the report, by --times; NULL: the report */
 	bool stacks, chart, all;
 	int metrics_per; /* enum metrics_per */
 	int label;       /* see output_label() */

@@ -345,10 +345,9 @@ static int run_pair(struct options *o, struct workload *w)
 	size_t bytes = raw ? 2 * p->nways * (p->messages + 1) * sizeof(uint64_t) : 0;
 	int code;
 
-	if (o->style_raw && p->nways > 1) {
-		complain("--style-raw takes one method, as the tool does: choose it with -m");
-		return EXIT_ERROR;
-	}
+	if (o->style_raw && p->nways > 1)
+		return complain("--style-raw takes one method, as the tool does: choose it (-m)"),
+		       EXIT_ERROR;
 	if (choose_pair(o) || (p->threads && check_partition(p)))
 		return EXIT_ERROR;
 	if (o->style)
@@ -363,6 +362,7 @@ static int run_pair(struct options *o, struct workload *w)
 	p->raw = p->raw_count + 2 * p->nways;
 	if (o->raw.path)
 		o->command.report = report_raw, o->command.keeps = RIGHTS_OF_FILES;
+	o->raw.beside = "times";
 	code = output_open(&o->raw) ? EXIT_ERROR : workload_command_run(&o->command, w, p);
 	code = output_close(&o->raw, code);
 	munmap(p->raw_count, bytes);

@@ -318,14 +318,14 @@ static int map_payload(struct options *o)
 	fd = open(o->payload, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st)) {
 		complain("cannot read %s: %s", o->payload, strerror(errno));
-	} else if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < q->length) {
-		complain("%s is too small for a message of %llu bytes: give a larger file with "
-			 "--payload, or a smaller -l",
+	} else if (!S_ISREG(st.st_mode)) {
+		complain("%s is no regular file: give one with --payload", o->payload);
+	} else if ((uint64_t)st.st_size < q->length) {
+		complain("%s is too small for -l %llu: give a larger file, or a smaller -l",
 			 o->payload, (unsigned long long)q->length);
 	} else {
 		q->payload_len = st.st_size;
-		q->payload =
-			mmap(NULL, q->payload_len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+		q->payload = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 		if (q->payload == MAP_FAILED) {
 			q->payload = NULL;
 			complain("cannot map %s: %s", o->payload, strerror(errno));

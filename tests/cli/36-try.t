@@ -64,6 +64,7 @@ for what, args, says in (
         ("a thread that is not there", ("K34:4194303", *ON), "it has ended"),
         ("a thread that is bound to its CPU", (f"K25:{BOUND}", *ON),
          "is bound to its CPUs"),
+        ("one fix twice", ("K09", "K09", *ON), "'K09' is there twice"),
         ("too short", ("K01", "-d", "1s", *ON), "-d is too short"),
         ("without an end", ("K01", "-d", "forever", *ON), "-d: 'forever'"),
         ("one window a side", ("K01", "-n", "1", *ON), "-n: '1'"),

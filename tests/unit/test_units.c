@@ -94,6 +94,7 @@ static const struct {
 	{"5.s", 0, -EINVAL, "unknown unit '.s'"},
 	{"1,5s", 0, -EINVAL, "unknown unit ',5s'"},
 	{"0", NSEC_PER_SEC, -ERANGE, "'0': too short"},
+	{"0", 0, -ERANGE, "'0': too short"},
 	{"0s", 0, -ERANGE, "too short"},
 	{"0.000d", 0, -ERANGE, "too short"},
 	{"0.9ns", 0, -ERANGE, "too short"},
