@@ -17,7 +17,8 @@
 #include "collect/mounts.h"
 #include "collect/vcpus.h"
 
-#define IDS          16 /* numbers in struct watched */
+#define IDS          16      /* numbers in struct watched */
+#define PIDS         4194304 /* the kernel's PID_MAX_LIMIT */
 #define MACHINE_CPUS (CHOICE_THREADS / CHOICE_VCPUS)
 
 #define FIELD(name) offsetof(struct watched, name)
@@ -29,7 +30,7 @@ static int set_id(const char *text, void *field, const struct opt *row, char *wh
 	long n;
 
 	(void)row;
-	if (parse_integer(text, 1, 4194304, &n, why, whylen))
+	if (parse_integer(text, 1, PIDS, &n, why, whylen))
 		return -EINVAL;
 	for (int i = 0; i < IDS; i++)
 		if (!id[i]) {
@@ -78,6 +79,13 @@ static int set_vcpus(const char *text, void *field, const struct opt *row, char 
 	(void)row;
 	if (!*vcpus_name(text)) {
 		snprintf(why, whylen, "'%s' is no PID and no name of a virtual machine", text);
+		return -EINVAL;
+	}
+	if (!text[strspn(text, "0123456789")] && (vcpus_pid(text) < 1 || vcpus_pid(text) > PIDS)) {
+		snprintf(why, whylen,
+			 "'%.40s': a number is a PID, from 1 to %d; a machine of this name is "
+			 "name=%.40s",
+			 text, PIDS, text);
 		return -EINVAL;
 	}
 	return add_text(text, field, CHOICE_VCPUS, why, whylen);
