@@ -344,6 +344,17 @@ int opt_set_duration(const char *text, void *field, const struct opt *row, char 
 	return parse_duration(text, NSEC_PER_SEC, field, why, whylen);
 }
 
+int opt_set_offset(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	int err = opt_set_duration(text, field, row, why, whylen);
+	char first = text[strspn(text, "0.")];
+
+	if (err != -ERANGE || (first >= '1' && first <= '9'))
+		return err;
+	*(uint64_t *)field = 0;
+	return 0;
+}
+
 int opt_set_time(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
 	(void)row;

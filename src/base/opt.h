@@ -116,12 +116,14 @@ void opt_help(const struct opt_command *command, FILE *out);
 const char *opt_nearest(const char *word, const char *const *words);
 
 /* Setters for table rows: for a const char * (not copied), a struct cpus (nonempty), a uint64_t of
- * nanoseconds (duration: a bare number is seconds; time: a unit must be given), a double, and an
- * int (the index of the word among the choices). The field is untouched on error. */
+ * nanoseconds (duration: a bare number is seconds; offset: the same, or 0; time: a unit must be
+ * given), a double, and an int (the index of the word among the choices). The field is untouched on
+ * error. */
 int opt_set_string(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int opt_set_cpus(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int opt_set_duration(const char *text, void *field, const struct opt *row, char *why,
 		     size_t whylen);
+int opt_set_offset(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int opt_set_time(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int opt_set_percent(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int opt_set_choice(const char *text, void *field, const struct opt *row, char *why, size_t whylen);

@@ -63,7 +63,7 @@ static const struct opt report_opts[] = {
 	{0, "cpu", "CPUS", .alias = "cpus"},
 	{0, "from", "TIME",
 	 "only hiccups that begin this long after the start of the window, or later",
-	 FIELD(part.from_ns), opt_set_duration},
+	 FIELD(part.from_ns), opt_set_offset},
 	{0, "to", "TIME", "only hiccups that begin earlier than this", FIELD(part.to_ns),
 	 opt_set_duration},
 	{'t', "threshold", "TIME",

@@ -47,6 +47,7 @@ for args, says in ((("pingpong", "-p", "x"), "^culprit: -p: 'x': not a whole num
                    (("run", "--interval", "1s"), "--textfile-interval"),
                    (("queue", "--long", "-n", "x"), "^culprit: -n")):
     refused(f"{args[0]} {args[1]} is understood", *args, says=says)
+is_(culprit("help", "--help").out, culprit("--help").out, "help has a help")
 refused("watch -t with a bare number is --tid, and says so", "watch", "-t", "4194303",
         says="no thread 4194303", lines=2)
 ok("-t is --threshold now, so write --tid 4194303" in culprit("watch", "-t", "4194303").err,
@@ -306,6 +307,8 @@ for to, says in (at("stdout"), "is standard output"), (at("two.rec"), "two.rec e
     ok(r.rc == 1 and says in r.err and not os.path.exists(at("journal")), f"queue -r: {says}", r)
 
 # ---- nothing is left ----
+is_(culprit("report", at("irq.rec"), "--from", "0s", "--to", "10s").out,
+    culprit("report", at("irq.rec"), "--to", "10s").out, "a part may begin where the window does")
 refused("a part behind the end is refused", "report", at("irq.rec"), "--from", "20s",
         says="irq.rec: it ends after 1.00 s, and")
 refused("a part that begins at the end is refused", "report", at("irq.rec"), "--from", "1s", "-f",
