@@ -25,6 +25,8 @@ void complete_bash(const struct command *commands, size_t n, FILE *out)
 	      "_culprit()\n{\n"
 	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
 	      "command=${COMP_WORDS[1]}\n"
+	      "\tif [ \"$cur\" = = ]; then\n\t\tcur=\n"
+	      "\telif [ \"$prev\" = = ]; then\n\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n\tfi\n"
 	      "\tlocal options= words= commands=\"",
 	      out);
 	for (size_t i = 0; i < n; i++)

@@ -127,6 +127,10 @@ is_(complete("culprit", "help", "aud"), ["audit"], "bash: a command to help")
 is_(complete("culprit", "help", "read"), ["reading"], "bash: a topic")
 is_(complete("culprit", "run", "--max-h"), ["--max-hiccup"], "bash: an option")
 is_(complete("culprit", "run", "--style", "osj"), ["osjitter"], "bash: a choice")
+is_(complete("culprit", "run", "--style", "=", "osj"), ["osjitter"],
+    "bash: a choice behind =, which bash takes for a word")
+is_(complete("culprit", "run", "--style", "="), complete("culprit", "run", "--style", ""),
+    "bash: the choices behind =")
 formats = complete("culprit", "report", "-f", "")
 ok("markdown" in formats, "bash: the formats", formats)
 is_([f for f in formats if not set(re.findall(r"\w+", f)) <= words], [],
