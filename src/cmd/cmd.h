@@ -14,11 +14,14 @@ enum exit_code {
 	EXIT_INCOMPLETE = 3,
 };
 
-/* Ends the help of a command that measures; crossed: "2 ..., ", or "". */
-#define EXIT_STATUS(crossed)                                                                       \
+/* Ends the help of a command that measures; crossed: "2 ..., ". */
+#define EXIT_STATUS_PARTS(crossed, first)                                                          \
 	"Exit status: 0 done, 1 error, " crossed                                                   \
 	"3 less was measured than asked for: a CPU went offline, or its sampler was killed or "    \
-	"moved. Of several, 1 comes before 3, and 3 before 2."
+	"moved. " first
+#define EXIT_STATUS(crossed)                                                                       \
+	EXIT_STATUS_PARTS(crossed, "Of several, 1 comes before 3, and 3 before 2.")
+#define EXIT_STATUS_UNCROSSED EXIT_STATUS_PARTS("", "Of both, 1 comes first.")
 
 /* Rows of a command's environment. */
 #define ENV_NO_COLOR                                                                               \

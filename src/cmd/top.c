@@ -43,7 +43,7 @@ const struct opt_command top_usage = {
 		 "the last second, in the last ten seconds, and since the start. Below them: who "
 		 "asked for the one under the cursor, and what to do. Enter shows it in detail, "
 		 "Tab all CPUs, h explains all keys. Runs until you end it with q, or for -d; the "
-		 "last screen stays on the terminal.\n\n" EXIT_STATUS(""),
+		 "last screen stays on the terminal.\n\n" EXIT_STATUS_UNCROSSED,
 	.opts = top_opts,
 	.examples = top_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, {0}},
