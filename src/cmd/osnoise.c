@@ -105,7 +105,7 @@ const struct opt_command osnoise_usage = {
 		 "prints it with culprit's names. Lines that it does not know are counted and "
 		 "shown.\n\nWith a RECORDING of culprit record as well: shows both beside each "
 		 "other, per second and source.\n\nA trace.dat is read by trace-cmd, which must be "
-		 "installed.\n\n" EXIT_STATUS(""),
+		 "installed.\n\n" EXIT_STATUS_UNCROSSED,
 	.opts = osnoise_opts,
 	.examples = osnoise_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR,
@@ -144,10 +144,14 @@ static int read_all(const struct input *in, const char *name, struct osnoise_rea
 		do
 			n = read(in->fd, block, BLOCK);
 		while (n < 0 && errno == EINTR);
-	} while (n > 0);
+	} while (n > 0 && l->bytes < LINE_MOST);
 	free(block);
 	if (n < 0)
 		return complain("reading %s: %s", name, strerror(errno));
+	if (l->bytes >= LINE_MOST)
+		return complain("%s is not output of osnoise or rtla: a line of it has no end "
+				"within 1 MiB",
+				name);
 	if (lines_last(l))
 		osnoise_line(r, l->text, l->len);
 	osnoise_finish(r);

@@ -236,9 +236,11 @@ const char *timerlat_context_name(enum timerlat_context context); /* "irq", "thr
 
 /* Splits blocks of text into lines. A line longer than LINE_BYTES is returned cut. */
 #define LINE_BYTES 65536
+#define LINE_MOST  (1 << 20) /* no output of osnoise or rtla has a line of so many bytes */
 
 struct lines {
-	size_t len; /* length of the line in text, after lines_next() returned true */
+	size_t len;   /* length of the line in text, after lines_next() returned true */
+	size_t bytes; /* length of what was seen of it, kept or not */
 	bool fresh, cut;
 	uint64_t ncut;
 	char text[LINE_BYTES];

@@ -150,7 +150,7 @@ bool lines_next(struct lines *l, const char **data, size_t *left)
 	size_t take = newline ? (size_t)(newline - *data) : *left, room;
 
 	if (!l->fresh) {
-		l->len = 0;
+		l->len = l->bytes = 0;
 		l->cut = false;
 		l->fresh = true;
 	}
@@ -161,6 +161,7 @@ bool lines_next(struct lines *l, const char **data, size_t *left)
 	}
 	memcpy(l->text + l->len, *data, take < room ? take : room);
 	l->len += take < room ? take : room;
+	l->bytes += take;
 	*data += take + !!newline;
 	*left -= take + !!newline;
 	l->fresh = !newline;
