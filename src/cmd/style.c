@@ -21,13 +21,25 @@
 
 static const struct measure_range buckets_range = {4, 1024};
 
+static int set_prefix(const char *text, void *field, const struct opt *row, char *why,
+		      size_t whylen)
+{
+	const char *name = strrchr(text, '/') ? strrchr(text, '/') + 1 : text;
+
+	if (*name)
+		return opt_set_string(text, field, row, why, whylen);
+	snprintf(why, whylen, "'%.40s': the files need a name, as in %.40sgaps for %.40sgaps.1",
+		 text, text, text);
+	return -EINVAL;
+}
+
 const struct opt style_opts[] = {
 	{0, "style", "TOOL", "use the columns, units and default threshold of another tool",
 	 FIELD(style), opt_set_choice, .choices = OPT_CHOICES(style_names), .preset = "culprit",
 	 .excludes = "format,stacks,chart,all", .why = "prints in a form of its own"},
 	{0, "raw", "PREFIX",
 	 "write each hiccup of a CPU in a line of the file PREFIX.CPU, as sysjitter does",
-	 FIELD(raw), opt_set_string, .writes = true, .prefix = true},
+	 FIELD(raw), set_prefix, .writes = true, .prefix = true},
 	{0, "sort", NULL, "with --raw: by length, all at the end", FIELD(sort), .needs = "raw",
 	 .why = "sorts the lines of raw files"},
 	/* oslat's -b, -B, -z and -q: culprit help workloads */

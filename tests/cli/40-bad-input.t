@@ -77,6 +77,10 @@ refused("an output file that cannot be written", "run", *ON, "-d", "60s", "-o",
         "/nonexistent/report", says="/nonexistent/report")
 refused("an output file that is a directory", "run", *ON, "-d", "60s", "-o", "/", says="/")
 each("run", *ON, "--style", says="--style", bad=("", "oslt", "osjitter,hiccups"))
+each("run", *ON, "--raw", says="the files need a name", bad=("", "here/"))
+refused("run: no threshold at all", "run", *ON, "-t", "0", says="'0': too short")
+refused("osnoise: an input without an end of a line", "osnoise", "--input", "/dev/zero",
+        says="^culprit: /dev/zero is not output of osnoise .* no end within 1 MiB$")
 refused("--textfile-interval without a file", "run", *ON, "-d", "60s", "--textfile-interval", "5s",
         says="belongs to --textfile")
 
@@ -145,7 +149,7 @@ else:
                        (("-b", str(1 << 24), "-l", "65536"), "enough memory"),
                        (("-g", "0"), "-g"), (("-w", "0"), "-w"),
                        (("--payload", "/nonexistent"), "nonexistent"),
-                       (("--payload", "/"), "message"),
+                       (("--payload", "/"), "/ is no regular file"),
                        ((*places, "--journal", "x"), "journaller"),
                        ((*alone, "--journal", "/nonexistent/j"), "nonexistent"),
                        (("--spinners", "-1"), "spinners")):
@@ -157,7 +161,7 @@ else:
                        (("--pin", "0,4000"), "4000"), (("-c", "0"), "2 CPUs"),
                        (("--matrix", "-m", "spin,cv"), "one method"),
                        (("--matrix", "-r", "/dev/null"), "-r"), (("--matrix", "-f", "csv"), "csv"),
-                       (("--times", "/nonexistent/x"), "nonexistent"),
+                       (("--times", "/nonexistent/x"), "nonexistent/x: .* file with --times"),
                        (("--pin", f"{a},{b}", "-c", f"{a},{b}"), "-c")):
         refused(f"pingpong {' '.join(args)}", "pingpong", *args, says=want)
 
@@ -193,6 +197,8 @@ else:
     refused("watch: an absent CPU", "watch", "-c", "4000", says="4000")
     refused("report: a threshold without a unit", "report", "x.rec", "-t", "20", says="'20'")
     each("watch", "-p", says="-p|--pid", bad=("0", "-1", "x", "1.5", "", "99999999999"))
+    each("watch", "--vcpus", says="a number is a PID, from 1 to 4194304",
+         bad=("0", "4194305", "99999999"))
     refused("watch: more than 16", "watch",
             *(x for _ in range(17) for x in ("-p", str(os.getpid()))), says="16")
     refused("watch: an operand", "watch", str(os.getpid()), says=str(os.getpid()))
