@@ -246,12 +246,13 @@ void probes_want_turns(struct probes *p)
 int probes_load(struct probes *p, bool osnoise, enum sleeper sleeper, const struct watched *watched)
 {
 	struct kernel *kernel = NULL;
-	int err = kernel_read(&kernel);
+	int err;
 
+	programs_listen(p->why);
+	err = kernel_read(&kernel);
 	if (err)
 		return program_complain_of_types(err);
 	p->wanted = (struct wanted){osnoise, sleeper, watched, p->wanted.user, p->wanted.turns};
-	programs_listen(p->why);
 	err = program_lacks(&p->wanted, kernel) ?: load_for(p, kernel);
 	kernel_free(kernel);
 	return err ? program_complain(err, &p->wanted, p->why) : 0;

@@ -102,6 +102,23 @@ if trace == () and os.path.isdir("/sys/kernel/security") and shutil.which("unsha
 else:
     skip("lockdown", "no tracing, no securityfs or no unshare here")
 
+# ---- types of the kernel's that end within one ----
+if trace == () and shutil.which("unshare"):
+    with tempfile.NamedTemporaryFile() as cut:
+        with open("/sys/kernel/btf/vmlinux", "rb") as f:
+            types = bytearray(f.read())
+        size = int.from_bytes(types[12:16], sys.byteorder)  # type_len of struct btf_header
+        types[12:16] = (size - 4).to_bytes(4, sys.byteorder)
+        cut.write(types)
+        cut.flush()
+        r = culprit("run", *ON, "-d", "100ms", prefix=(
+            "unshare", "-m", "sh", "-c",
+            f'mount --bind {cut.name} /sys/kernel/btf/vmlinux && exec "$0" "$@"'))
+        ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and "type information" in r.err,
+           "types that cannot be read: one line, and none of libbpf's", r)
+else:
+    skip("types that cannot be read", "no tracing or no unshare here")
+
 # ---- less than was asked for ----
 def kill(sampler):
     os.kill(sampler, signal.SIGKILL)
