@@ -586,10 +586,10 @@ $(O)/fuzz/fuzz_elf: $(O)/fuzz/src/collect/user_packed.o
 $(O)/fuzz/fuzz_joined: $(O)/fuzz/src/cmd/joined.o
 $(O)/fuzz/fuzz_channel: $(O)/fuzz/src/cmd/channel.o
 $(O)/fuzz/fuzz_channel: FUZZ_LIBS := $(if $(SODIUM),$(LIBSODIUM))
-$(O)/fuzz/fuzz_journal: $(patsubst %,$(O)/fuzz/src/%.o,collect/guardian collect/journal \
-	collect/knobs cmd/undo)
+$(O)/fuzz/fuzz_journal: $(patsubst %.o,$(O)/fuzz/src/%.o,collect/guardian.o \
+	collect/journal.o $(addprefix collect/,$(KNOBS)) cmd/undo.o)
 $(O)/fuzz/fuzz_journal: FUZZ_LD := $(patsubst %,-Wl$(comma)--wrap=%,open read write fsync \
-	sched_getaffinity sched_setaffinity journal_boot)
+	sched_setaffinity journal_boot)
 $(O)/fuzz/fuzz_words: $(patsubst %,$(O)/fuzz/src/collect/%.o,owners mounts vcpus reading)
 $(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)

@@ -85,6 +85,7 @@ static void make_knobs(const uint8_t *at, const uint8_t *end, struct knobs *k)
 {
 	while (end - at > 8) {
 		bool thread = *at & 1, known = *at & 2, kept = *at & 4, feature = *at & 8;
+		bool turned = known || *at & 16;
 		unsigned tid = 1 + at[1] + 256U * at[2];
 		const char *name, *old, *new, *now;
 		char path[PATH_MAX];
@@ -109,6 +110,7 @@ static void make_knobs(const uint8_t *at, const uint8_t *end, struct knobs *k)
 		if (thread)
 			snprintf(row->comm, sizeof(row->comm), "%s", name);
 		row->kept = kept;
+		row->turned = turned;
 		row->now = known ? strdup(now) : NULL;
 	}
 }
@@ -120,6 +122,7 @@ static void same_knobs(const struct knobs *a, const struct knobs *b)
 		const struct knob *x = &a->row[i], *y = &b->row[i];
 
 		assert(x->kind == y->kind && x->tid == y->tid && x->born == y->born);
+		assert(x->turned == y->turned);
 		assert(x->kept == y->kept && !strcmp(x->path, y->path) && !strcmp(x->old, y->old));
 		assert(!strcmp(x->comm, y->comm) && !strcmp(x->new, y->new));
 		assert(!x->now == !y->now && (!x->now || !strcmp(x->now, y->now)));
@@ -139,7 +142,7 @@ static void check_taken(const char *text, size_t len, enum journal_state state, 
 	for (uint32_t i = 0; i < k->count; i++) {
 		const struct knob *row = &k->row[i];
 
-		assert(row->turned && strlen(row->old) < KNOB_VALUE);
+		assert(strlen(row->old) < KNOB_VALUE);
 		assert(strlen(row->new) < KNOB_VALUE);
 		assert(!row->now || strlen(row->now) < KNOB_VALUE);
 		assert(row->kind == KNOB_THREAD ? row->tid && row->tid <= INT_MAX

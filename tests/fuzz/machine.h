@@ -22,7 +22,8 @@
 #include "base/cpus.h"
 #include "model/knob.h"
 
-#define BOOT "00000000-1111-2222-3333-444444444444"
+#define ONLINE "/sys/devices/system/cpu/online"
+#define BOOT   "00000000-1111-2222-3333-444444444444"
 
 /* The fate of a knob since it was turned. */
 enum fate { IN_FORCE, BACK, OTHERS, GONE, READ_ONLY, STUBBORN, FATES };
@@ -95,7 +96,6 @@ int __wrap_open(const char *path, int flags, ...);
 ssize_t __wrap_read(int fd, void *to, size_t len);
 ssize_t __wrap_write(int fd, const void *from, size_t len);
 int __wrap_fsync(int fd);
-int __wrap_sched_getaffinity(pid_t tid, size_t size, cpu_set_t *set);
 int __wrap_sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *set);
 
 static int no(int error)
@@ -104,10 +104,24 @@ static int no(int error)
 	return -1;
 }
 
+/* Opens the file with this text in it, for read() as above and for stdio, which reads by itself. */
+static int give(const char *text)
+{
+	int fd = fcntl(machine.file, F_DUPFD_CLOEXEC, 0);
+
+	machine.len = snprintf(machine.text, sizeof(machine.text), "%s", text);
+	machine.at = 0;
+	machine.row = -1;
+	assert(fd >= 0 && machine.len < sizeof(machine.text) && !ftruncate(fd, 0) &&
+	       pwrite(fd, text, machine.len, 0) == (ssize_t)machine.len && !lseek(fd, 0, SEEK_SET));
+	return fd;
+}
+
 int __wrap_open(const char *path, int flags, ...)
 {
-	bool reads = (flags & O_ACCMODE) == O_RDONLY;
+	bool reads = (flags & O_ACCMODE) == O_RDONLY, status = false;
 	unsigned tid;
+	char text[sizeof(machine.text)];
 	va_list args;
 	int row, fd;
 
@@ -117,8 +131,11 @@ int __wrap_open(const char *path, int flags, ...)
 	if (!strncmp(path, machine.own, strlen(machine.own)))
 		return __real_open(path, flags, fd);
 	assert(!(flags & O_CREAT) && flags & O_NOFOLLOW);
+	if (!strcmp(path, ONLINE) && reads && row_of(path, 0) < 0)
+		return give("0-7\n");
 	if (sscanf(path, "/proc/%u/stat", &tid) == 1) {
 		row = row_of(NULL, tid);
+		status = strstr(path, "/status") != NULL;
 		assert(reads);
 	} else {
 		row = row_of(path, 0);
@@ -129,19 +146,18 @@ int __wrap_open(const char *path, int flags, ...)
 	if (!reads && machine.fate[row] == READ_ONLY)
 		return no(EACCES);
 	/* another has the number of a thread that is another's */
-	if (machine.was.row[row].kind == KNOB_THREAD)
-		machine.len = snprintf(machine.text, sizeof(machine.text),
-				       "%u (%s) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %llu 0\n",
-				       tid, machine.was.row[row].comm,
-				       machine.was.row[row].born + (machine.fate[row] == OTHERS));
+	if (status)
+		snprintf(text, sizeof(text), "Name:\tx\nCpus_allowed_list:\t%s\nMems_allowed:\t1\n",
+			 machine.value[row]);
+	else if (machine.was.row[row].kind == KNOB_THREAD)
+		snprintf(text, sizeof(text),
+			 "%u (%s) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %llu 0\n", tid,
+			 machine.was.row[row].comm,
+			 machine.was.row[row].born + (machine.fate[row] == OTHERS));
 	else
-		machine.len =
-			snprintf(machine.text, sizeof(machine.text), "%s\n", machine.value[row]);
-	assert(machine.len < sizeof(machine.text));
-	machine.at = 0;
+		snprintf(text, sizeof(text), "%s\n", machine.value[row]);
+	fd = give(text);
 	machine.row = reads ? -1 : row;
-	fd = fcntl(machine.file, F_DUPFD_CLOEXEC, 0);
-	assert(fd >= 0);
 	return fd;
 }
 
@@ -171,20 +187,6 @@ ssize_t __wrap_write(int fd, const void *from, size_t len)
 int __wrap_fsync(int fd)
 {
 	(void)fd;
-	return 0;
-}
-
-int __wrap_sched_getaffinity(pid_t tid, size_t size, cpu_set_t *set)
-{
-	int row = row_of(NULL, tid);
-	struct cpus cpus;
-	char why[256];
-
-	assert(row >= 0 && machine.value[row]); /* a file was read before */
-	CPU_ZERO_S(size, set);
-	if (!cpus_parse(machine.value[row], &cpus, why, sizeof(why)))
-		for (int i = cpus_next(&cpus, 0); i >= 0; i = cpus_next(&cpus, i + 1))
-			CPU_SET_S(i, size, set);
 	return 0;
 }
 
@@ -226,7 +228,7 @@ static void machine_make(struct knobs *k, const uint8_t *fates)
 	assert(machine.fate && machine.value);
 	for (uint32_t i = 0; i < k->count; i++) {
 		const struct knob *one = &k->row[i];
-		const char *value = one->now ? one->now : one->new;
+		const char *value = !one->turned ? one->old : one->now ? one->now : one->new;
 
 		machine.fate[i] = fates[i % 8] % FATES;
 		if (machine.fate[i] == BACK)
