@@ -193,14 +193,15 @@ static bool chooses_other(const struct audit *a, const char *files, const char *
 	return false;
 }
 
-/* False also where it is not known. A page size may have a word of its own, since 6.8; it may
- * inherit that for all. */
+/* False also where it is not known, as in older recordings, which lack the word for shared memory.
+ * A page size may have a word of its own, since 6.8; it may inherit that for all. */
 static bool no_huge_pages(const struct audit *a)
 {
 	static const char *const never[2] = {"never", "inherit"}, *const deny[2] = {"never",
 										    "deny"};
 
-	return text_of(a, THP "enabled") && !chooses_other(a, THP "enabled", never) &&
+	return text_of(a, THP "enabled") && text_of(a, THP "shmem_enabled") &&
+	       !chooses_other(a, THP "enabled", never) &&
 	       !chooses_other(a, THP "hugepages-*/enabled", never) &&
 	       !chooses_other(a, THP "shmem_enabled", deny) &&
 	       !chooses_other(a, THP "hugepages-*/shmem_enabled", never);
