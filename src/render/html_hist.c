@@ -152,6 +152,8 @@ static void length_tick(const struct axes *a, uint64_t value, uint64_t unit)
 		html_tick_ns(a->h->out, 100 * x, (double)value / a->per_ns);
 }
 
+#define BETWEEN 8 /* octaves: on more, 100, 200 and 500 would run into each other */
+
 /* Powers of ten, with 2 and 5 between them while they are few, and round lengths where they are far
  * apart. */
 static void write_lengths(const struct axes *a)
@@ -162,7 +164,7 @@ static void write_lengths(const struct axes *a)
 	fputs("<div class=\"axis\">", a->h->out);
 	for (uint64_t ten = 1, i = 0; i < 19 && a->octaves > 3; ten *= 10, i++) {
 		length_tick(a, ten, ten);
-		if (a->octaves > 10)
+		if (a->octaves > BETWEEN)
 			continue;
 		length_tick(a, 2 * ten, ten);
 		length_tick(a, 5 * ten, ten);
