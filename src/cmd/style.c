@@ -230,8 +230,9 @@ static void say_lost(const struct view *v)
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		n += v->cpu[i].hiccups_lost;
 	if (n)
-		say("%s hiccup%s came faster than could be read: in no percentile, bucket or list",
-		    format_count(n, text, sizeof(text)), n == 1 ? "" : "s");
+		say("%s hiccup%s came faster than could be read: in no percentile, bucket or list, "
+		    "and the longest may be among them",
+		    format_count(n, text, sizeof(text)), plural(n));
 }
 
 int style_end(struct styled *s, const struct view *v, FILE *out)

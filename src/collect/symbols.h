@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel symbols by address: what the kernel says of each when it is first asked for, or the table
- * /proc/kallsyms, which is read once, before the window: a module that comes later has none there,
- * or, where it takes the place of one that has gone, those of that one. Strings live as long as the
- * symbols. */
+/* Kernel symbols by address: what the kernel says of each when it is first asked for, which stays
+ * its name; or the table /proc/kallsyms, which is read once, before the window. A module that has
+ * gone before one of its addresses is asked for has no names, and one that comes within the window
+ * none of the table; where it takes the place of one that has gone, those of that one. Strings live
+ * as long as the symbols. */
 #ifndef CULPRIT_SYMBOLS_H
 #define CULPRIT_SYMBOLS_H
 
