@@ -94,6 +94,9 @@ static int add_lines(struct facts_in *in, const char *name, char *text,
 	return facts_add(in->facts, name, 0, text, have);
 }
 
+#define CONFIG "CONFIG_"
+
+/* "CONFIG_HZ=250", or "# CONFIG_HZ is not set". Each start asks of some 10,000 lines. */
 static bool config_wanted(const char *line)
 {
 	static const char *const options[] = {
@@ -110,14 +113,19 @@ static bool config_wanted(const char *line)
 		"GENERIC_IRQ_DEBUGFS",
 		"PSI",
 	};
-	char set[64], unset[64];
+	bool unset = begins(line, "# ");
+	const char *name = line + (unset ? strlen("# ") : 0);
+	size_t len;
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		snprintf(set, sizeof(set), "CONFIG_%s=", options[i]);
-		snprintf(unset, sizeof(unset), "# CONFIG_%s is", options[i]);
-		if (begins(line, set) || begins(line, unset))
+	if (!begins(name, CONFIG))
+		return false;
+	name += strlen(CONFIG);
+	len = strcspn(name, "= ");
+	if (!begins(name + len, unset ? " is" : "="))
+		return false;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (strlen(options[i]) == len && !strncmp(options[i], name, len))
 			return true;
-	}
 	return false;
 }
 
