@@ -55,7 +55,7 @@ int advise_threads(struct view *v)
 	while (next_task(&a, &w, &t)) {
 		if (t.policy == 6 && !(t.flags & TASK_KTHREAD))
 			cpus_or(&told->deadline, &t.allowed);
-		if (covers(&v->run.cpus, &t.allowed))
+		if (cpus_cover(&v->run.cpus, &t.allowed))
 			continue;
 		bool own = has_own(&t, &v->run.cpus, &told->conditions->online, &quiet, &rest);
 

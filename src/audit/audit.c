@@ -320,7 +320,7 @@ static bool has_realtime_task(const struct audit *a)
 
 	while (next_task(a, &w, &t))
 		if (!(t.flags & TASK_KTHREAD) && (t.policy == 1 || t.policy == 2) &&
-		    covers(&a->targets, &t.allowed))
+		    cpus_cover(&a->targets, &t.allowed))
 			return true;
 	return false;
 }

@@ -122,7 +122,6 @@ bool kernel_from(const struct audit *a, int major, int minor);
 bool may_be_x86(const struct audit *a); /* false where the CPU is another architecture's */
 bool has_word(const char *text, const char *word); /* between blanks */
 bool meets(const struct cpus *a, const struct cpus *b);
-bool covers(const struct cpus *all, const struct cpus *part);
 struct cpus without(const struct cpus *all, const struct cpus *part);
 void first_line(const char *text, char *line, size_t len); /* without blanks at its end */
 bool one_number(const char *name, const char *prefix,

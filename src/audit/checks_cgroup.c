@@ -100,7 +100,7 @@ static void workers_read(struct audit *a, struct workers *all)
 	struct task t;
 
 	while (next_task(a, &w, &t)) {
-		if ((t.flags & TASK_KTHREAD) || !covers(&a->targets, &t.allowed))
+		if ((t.flags & TASK_KTHREAD) || !cpus_cover(&a->targets, &t.allowed))
 			continue;
 		if (all->count == all->room) {
 			size_t room = all->room ? 2 * all->room : 64;

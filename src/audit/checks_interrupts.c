@@ -232,7 +232,7 @@ static void add_managed(struct audit *a, struct irqs *all, unsigned irq, const c
 		    served = without(allowed, &stays);
 
 	cpus_and(&here, &a->targets);
-	if (!covers(&all->asked, &here) && meets(&stays, &a->online)) {
+	if (!cpus_cover(&all->asked, &here) && meets(&stays, &a->online)) {
 		irq_add(a, &all->managed, irq, name, effective);
 		return;
 	}
@@ -314,7 +314,7 @@ static void check_managed(struct audit *a)
 		looked++;
 		snprintf(file, sizeof(file), IRQ_DIR "%u/smp_affinity_list", irq);
 		if (!irq_managed(a, irq) || !list_of(a, file, &allowed) || cpus_empty(&allowed) ||
-		    !covers(&a->targets, &allowed))
+		    !cpus_cover(&a->targets, &allowed))
 			continue;
 		irq_line(a, irq, "actions", name, sizeof(name));
 		irq_add(a, &bad, irq, name, &allowed);

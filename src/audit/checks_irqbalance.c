@@ -122,7 +122,7 @@ static void ban_all(struct audit *a, struct finding *f, const struct ban *b, con
 	cpus_format(all, list, sizeof(list));
 	cpus_format_mask(all, mask, sizeof(mask));
 	good(f, "banned: %s", list);
-	if (covers(all, &a->online))
+	if (cpus_cover(all, &a->online))
 		words(f, "systemctl disable --now irqbalance: with those that are banned no CPU "
 			 "would be left to it");
 	else
@@ -175,7 +175,7 @@ void check_irqbalance(struct audit *a)
 	missing = without(&a->targets, &b.cpus);
 	if (cpus_empty(&missing)) {
 		f = found_ok(a, "irqbalance leaves these CPUs alone");
-		if (b.by && !strcmp(b.by, LIST) && !covers(&avoided, &a->targets))
+		if (b.by && !strcmp(b.by, LIST) && !cpus_cover(&avoided, &a->targets))
 			value(f, "by " LIST ", which it reads from 1.8 on");
 		return;
 	}

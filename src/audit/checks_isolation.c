@@ -41,7 +41,7 @@ static void check_isolated(struct audit *a)
 			 "isolcpus=%s has flags but no 'domain': the scheduler still balances "
 			 "tasks onto cpu%s %s",
 			 given, plural(cpus_count(&missing)), list);
-	else if (covers(&nohz, &missing))
+	else if (cpus_cover(&nohz, &missing))
 		f = fail(a,
 			 "cpu%s %s: nohz_full without isolcpus stops the tick but does not "
 			 "isolate: the scheduler balances tasks onto it",

@@ -169,10 +169,10 @@ static void check_vmstat(struct audit *a)
 	cpus_or(&left_out, &i.boot);
 	if (kernel_from(a, 6, 8))
 		cpus_or(&left_out, &i.cpusets);
-	if (kernel_from(a, 6, 5) && covers(&left_out, &a->targets))
+	if (kernel_from(a, 6, 5) && cpus_cover(&left_out, &a->targets))
 		found_ok(a, "memory statistics are not added up on these CPUs regularly: they are "
 			    "isolated");
-	else if (release && strstr(release, ".el9") && covers(&left_out, &a->targets) &&
+	else if (release && strstr(release, ".el9") && cpus_cover(&left_out, &a->targets) &&
 		 number_of(a, a->check->knob->name, &interval) && interval < a->check->knob->limit)
 		vmstat_not_known(a);
 	else

@@ -92,7 +92,7 @@ static bool shares_cache(const struct audit *a)
 	{
 		snprintf(name, sizeof(name),
 			 "sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_list", cpu);
-		if (!list_of(a, name, &cache) || !covers(&cache, &a->online))
+		if (!list_of(a, name, &cache) || !cpus_cover(&cache, &a->online))
 			return false;
 	}
 	return true;

@@ -347,7 +347,7 @@ void check_smt(struct audit *a)
 		warn(a, "cpu %s may do other work on the same core as %s", list, a->whose);
 
 	good(f, "siblings idle, isolated too, or offline");
-	if (cpus_has(&shared, 0) || covers(&shared, &left)) {
+	if (cpus_has(&shared, 0) || cpus_cover(&shared, &left)) {
 		words(f, "leave a whole core to housekeeping, and isolate the first thread of each "
 			 "of the others");
 	} else if (first && cpus_count(&shared) > 1 && cpus_empty(&others) && has_nosmt(a)) {

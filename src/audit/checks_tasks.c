@@ -72,7 +72,7 @@ static void check_tasks(struct audit *a)
 	while (next_task(a, &w, &t)) {
 		if ((t.flags & TASK_KTHREAD) || !meets(&t.allowed, &a->targets))
 			continue;
-		if (covers(&a->targets, &t.allowed))
+		if (cpus_cover(&a->targets, &t.allowed))
 			name_add(&workload, t.comm, t.comm_len);
 		else if (t.state == 'R' && cpus_has(&a->targets, t.cpu))
 			name_add(&running, t.comm, t.comm_len);
@@ -130,7 +130,7 @@ static void check_realtime(struct audit *a)
 		if ((t.policy != FIFO && t.policy != ROUND_ROBIN && t.policy != DEADLINE) ||
 		    (t.flags & TASK_BOUND) || comm_begins(&t, "irq/") ||
 		    !meets(&t.allowed, &a->targets) ||
-		    (covers(&a->targets, &t.allowed) && !(t.flags & TASK_KTHREAD)))
+		    (cpus_cover(&a->targets, &t.allowed) && !(t.flags & TASK_KTHREAD)))
 			continue;
 		snprintf(name, sizeof(name), "%.*s [%u] prio %u", (int)t.comm_len, t.comm, t.tid,
 			 t.priority);

@@ -207,13 +207,6 @@ struct cpus without(const struct cpus *all, const struct cpus *part)
 	return rest;
 }
 
-bool covers(const struct cpus *all, const struct cpus *part)
-{
-	struct cpus rest = without(part, all);
-
-	return cpus_empty(&rest);
-}
-
 bool one_number(const char *name, const char *prefix, unsigned *n)
 {
 	size_t len = strlen(prefix);
@@ -305,7 +298,7 @@ bool has_own(const struct task *t, const struct cpus *targets, const struct cpus
 {
 	*rest = without(&t->allowed, targets);
 	cpus_and(rest, online);
-	return !(t->flags & TASK_KTHREAD) && !cpus_empty(rest) && covers(quiet, rest);
+	return !(t->flags & TASK_KTHREAD) && !cpus_empty(rest) && cpus_cover(quiet, rest);
 }
 
 void thread_bind(const struct task *t, const struct cpus *to, struct text *commands)

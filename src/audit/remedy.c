@@ -173,7 +173,7 @@ static bool isolates_all(const struct conditions *here, const struct cpus *targe
 {
 	const struct cpus all = all_of(here, targets);
 
-	return !cpus_empty(&here->online) && covers(&all, &here->online);
+	return !cpus_empty(&here->online) && cpus_cover(&all, &here->online);
 }
 
 /* True where the other of the two parameters would be left with another list. */
@@ -181,8 +181,8 @@ static bool leaves_other(const struct conditions *here, const struct cpus *targe
 {
 	const struct cpus all = all_of(here, targets), still = nohz_of(here, &all);
 
-	return nohz ? here->isolcpus_given && !covers(&here->isolcpus_list, &all)
-		    : here->nohz_full_given && !covers(&here->nohz_full_list, &still);
+	return nohz ? here->isolcpus_given && !cpus_cover(&here->isolcpus_list, &all)
+		    : here->nohz_full_given && !cpus_cover(&here->nohz_full_list, &still);
 }
 
 /* Adds isolcpus= with the flags that it should have, and others that it has. */

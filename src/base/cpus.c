@@ -188,6 +188,14 @@ void cpus_sub(struct cpus *set, const struct cpus *other)
 		set->bits[i] &= ~other->bits[i];
 }
 
+bool cpus_cover(const struct cpus *all, const struct cpus *part)
+{
+	struct cpus rest = *part;
+
+	cpus_sub(&rest, all);
+	return cpus_empty(&rest);
+}
+
 int cpus_next(const struct cpus *set, unsigned from)
 {
 	uint64_t mask = UINT64_MAX << from % WORD_BITS;

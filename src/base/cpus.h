@@ -40,6 +40,7 @@ bool cpus_empty(const struct cpus *set);
 void cpus_and(struct cpus *set, const struct cpus *other); /* set &= other */
 void cpus_or(struct cpus *set, const struct cpus *other);  /* set |= other */
 void cpus_sub(struct cpus *set, const struct cpus *other); /* set &= ~other */
+bool cpus_cover(const struct cpus *all, const struct cpus *part);
 
 /* The first CPU in the set at or after `from`, -1 if none:
  *   for (int c = cpus_next(s, 0); c >= 0; c = cpus_next(s, c + 1)) */

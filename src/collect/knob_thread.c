@@ -115,7 +115,7 @@ static bool read_online(const char *root, struct cpus *online)
 
 bool knob_cpus_same(const char *root, const char *a, const char *b)
 {
-	struct cpus x, y, online, more;
+	struct cpus x, y, online;
 
 	if (!strcmp(a, b))
 		return true;
@@ -123,20 +123,14 @@ bool knob_cpus_same(const char *root, const char *a, const char *b)
 		return false;
 	cpus_and(&x, &online);
 	cpus_and(&y, &online);
-	more = x;
-	cpus_sub(&more, &y);
-	cpus_sub(&y, &x);
-	return cpus_empty(&more) && cpus_empty(&y);
+	return cpus_cover(&x, &y) && cpus_cover(&y, &x);
 }
 
 bool knob_cpus_within(const char *list, const char *in)
 {
 	struct cpus x, y;
 
-	if (!parse(list, &x) || !parse(in, &y))
-		return false;
-	cpus_sub(&x, &y);
-	return cpus_empty(&x);
+	return parse(list, &x) && parse(in, &y) && cpus_cover(&y, &x);
 }
 
 bool knob_cpus_offline(const char *root, const char *list)
