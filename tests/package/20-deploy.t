@@ -44,8 +44,8 @@ if os.path.exists(promtool):
         r = run(promtool, "test", "rules", path)
         ok(r.returncode == 0, "promtool: the rules do what their cases say", r.stdout, r.stderr)
     # The dashboard's expressions, with its variables filled in, as if they were rules.
-    exprs = [t["expr"].replace("$instance", "a").replace("$cpu", "3") for p in board["panels"]
-             for t in p["targets"]]
+    exprs = [dashboards.filled(t["expr"], {"instance": "a", "cpu": "3", "thread": "b [4]"})
+             for p in board["panels"] for t in p["targets"]]
     path = os.path.join(place, "board.yml")
     with open(path, "w", encoding="utf-8") as f:
         json.dump({"groups": [{"name": "board", "rules": [
@@ -86,13 +86,14 @@ def labels_of(expr):
     return labels_of(recorded[rule[1]]) if rule else set()
 
 
-leads = [re.findall(r"var-(\w+)=\$\{(?:__field\.labels\.)?(\w+)\}", url) for _, url in links]
+leads = [re.findall(r"var-(\w+)=\$\{(?:__field\.labels\.)?(\w+)(?::percentencode)?\}", url)
+         for _, url in links]
 is_([(board["uid"] in url, [(a, b) for a, b in lead if a != b or a not in kept])
      for (_, url), lead in zip(links, leads)], [(True, [])] * len(links),
     "grafana: links lead to the dashboard itself")
 is_([set(re.findall(r"__field\.labels\.(\w+)", url)) - labels_of(expr) for expr, url in links],
     [set()] * len(links), "grafana: links name labels that the panel's rows have")
-is_({name for lead in leads for name, _ in lead}, kept, "grafana: to a host, and to a CPU")
+is_({name for lead in leads for name, _ in lead}, kept, "grafana: to a host, CPU and thread")
 
 if os.path.exists(os.path.join(dashboards.SCHEMAS, "grafana_foundation_sdk")):
     is_(dashboards.faults(board), [], "grafana: each field is one of its schema's, and of its type")
@@ -154,12 +155,11 @@ if os.path.exists(dashboards.PROMETHEUS) and os.geteuid() == 0:
         if v["type"] == "query":
             found = server.label_values(v["query"]["query"], **variables)
             variables[v["name"]] = found[0] if found else ""
-    is_(variables, {"instance": min(HOSTS), "cpu": cpu}, "grafana: its variables find host and CPU")
+    is_(variables, {"instance": min(HOSTS), "cpu": cpu, "thread": dashboards.THREAD},
+        "grafana: its variables find host, CPU and thread")
     empty = {}
     for panel in board["panels"]:
-        expr = panel["targets"][0]["expr"]
-        for name, value in variables.items():
-            expr = expr.replace("$" + name, value)
+        expr = dashboards.filled(panel["targets"][0]["expr"], variables)
         rows = server.query(f"last_over_time(({expr})[30s:1s])")
         if not any(r["value"][1] != "NaN" for r in rows):
             empty[panel["title"]] = expr
@@ -172,6 +172,10 @@ if os.path.exists(dashboards.PROMETHEUS) and os.geteuid() == 0:
     ok(lost and (any(map(float, lost)) or "CulpritRecordsLost" not in firing) and
        "CulpritNotRunning" not in firing, "prometheus: no alert of what did not happen", firing,
        lost)
+    other = server.get("label/instance/values", **{"match[]": "culprit:thread_lost:ratio5m"})
+    seen = [p["title"] for p in board["panels"] if "$cpu" in p["targets"][0]["expr"] and
+            server.query(dashboards.filled(p["targets"][0]["expr"], {**variables, "cpu": ""}))]
+    is_([other, seen], [[min(HOSTS)], []], "grafana: no panel of a CPU shows a thread")
     picture = os.path.join(ROOT, "tests/golden/pictures/dashboard.svg") if DRAWS else \
         os.path.join(BUILD, "dashboard.svg")
     with open(picture, "w", encoding="utf-8") as f:

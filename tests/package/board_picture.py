@@ -5,6 +5,8 @@ import html
 import math
 import time
 
+import dashboards
+
 UNIT_X, UNIT_Y, GAP = 44, 22, 4
 COLOURS = "#3f6fb0", "#c2632f", "#4c9a57", "#8b5fa8", "#b8902c", "#4aa3a8", "#b04a5a", "#777"
 SHOWN = 6  # rows of a legend
@@ -52,8 +54,9 @@ class Picture:
     def series(self, panel):
         """(legend, [(second, value)]) of each row, the largest first."""
         target = panel["targets"][0]
-        rows = self.server.get("query_range", query=self.filled(target["expr"]), start=self.begin,
-                               end=self.end, step=1)["result"]
+        expr = dashboards.filled(target["expr"], self.variables)
+        rows = self.server.get("query_range", query=expr, start=self.begin, end=self.end,
+                               step=1)["result"]
         found = [(legend(target, row["metric"]), [(t, float(v)) for t, v in row["values"]
                                                   if v not in ("NaN", "+Inf")]) for row in rows]
         return sorted((f for f in found if f[1]), key=lambda f: -f[1][-1][1])
