@@ -20,21 +20,20 @@
 #define LIST_SHOWN 20 /* rows of a list */
 #define TEXT_MAX   4096
 
-/* Escapes what means something to Markdown, and bars, which split cells; no text from the machine
- * can begin a line here. text: up to TEXT_MAX bytes. */
-static void printable(FILE *out, const char *text)
+/* Escapes bars, which split cells, also inside code. */
+static void unsplit(FILE *out, const char *marked)
 {
-	char marked[10 * TEXT_MAX]; /* room for at signs alone */
-
-	for (const char *p = markdown_text(text, marked, sizeof(marked)); *p; p++)
-		fprintf(out, *p == '|' ? "\\%c" : "%c", *p);
+	for (; *marked; marked++)
+		fprintf(out, *marked == '|' ? "\\%c" : "%c", *marked);
 }
 
+/* Escapes what means something to Markdown; no text from the machine can begin a line here. */
 static void words(FILE *out, const char *text)
 {
-	char safe[TEXT_MAX];
+	char safe[TEXT_MAX], marked[10 * TEXT_MAX]; /* room for at signs alone */
 
-	printable(out, escape_text(text ? text : "", SIZE_MAX, safe, sizeof(safe)));
+	escape_text(text ? text : "", SIZE_MAX, safe, sizeof(safe));
+	unsplit(out, markdown_text(safe, marked, sizeof(marked)));
 }
 
 static void cell(FILE *out, const char *text)
@@ -44,16 +43,30 @@ static void cell(FILE *out, const char *text)
 	fputs(" |", out);
 }
 
+/* As it is typed. text: up to TEXT_MAX bytes. */
+static void code(FILE *out, const char *text)
+{
+	char safe[4 * TEXT_MAX + 8], span[3 * sizeof(safe)]; /* room for backquotes alone */
+
+	escape_command(text, safe, sizeof(safe));
+	unsplit(out, markdown_code(safe, span, sizeof(span)));
+}
+
 static void fix_cell(FILE *out, const struct finding *x)
 {
-	char safe[TEXT_MAX], fix[FINDING_FIX];
-
 	if (!x->fix || x->fix_kind == FIX_WORDS) {
 		cell(out, x->fix);
 		return;
 	}
 	fputc(' ', out);
-	printable(out, escape_command(finding_fix(x, fix, sizeof(fix)), safe, sizeof(safe)));
+	if (strlen(x->fix) > TEXT_MAX) {
+		code(out, FINDING_SCRIPT);
+		fputs(finding_elsewhere(x) + strlen(FINDING_SCRIPT), out);
+	} else {
+		code(out, x->fix);
+		fputs(x->replaced ? " in place of " : "", out);
+		code(out, x->replaced ? x->replaced : "");
+	}
 	fputs(" |", out);
 }
 

@@ -339,11 +339,43 @@ with Root() as root:
     row, = [f for f in json.loads(root.audit("-f", "json").out)["findings"]
             if f["id"] == "cpu_quota"]
     is_(row["fix"], fix, "JSON: a command's backslashes are its own")
-    for form, markup in ("text", ""), ("markdown", r"\\([|*_`<>\[\]\\])"), ("sarif", None):
+    for form in "text", "markdown", "sarif":
         said = root.audit("-f", form).out
-        said = (json.dumps(json.loads(said)["runs"], ensure_ascii=False).replace("\\\\", "\\")
-                if markup is None else re.sub(markup, r"\1", said) if markup else said)
+        if form == "sarif":
+            said = json.dumps(json.loads(said)["runs"], ensure_ascii=False).replace("\\\\", "\\")
         ok(fix in said, f"{form}: so are they there", fix, said[-3000:])
+
+
+def code_spans(cell):
+    """What stands as code in a cell of a Markdown table."""
+    return [text[1:-1] if text[0] == text[-1] == " " else text for _, text in
+            re.findall(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", cell.replace(r"\|", "|"))]
+
+
+with Root() as root:
+    root.put("proc/cmdline", "quiet isolcpus=managed_irq,domain,3 nohz_full=2\n")
+    root.put(CPU + "nohz_full", "2\n")
+    root.put("proc/irq/default_smp_affinity", "f\n")
+    root.put("sys/class/net/$(x);`id`|``y/queues/rx-0/rps_cpus", "8\n")
+    root.put("sys/fs/cgroup/a_b*c*/cpu.max", "50000 100000\n")
+    root.put("sys/fs/cgroup/a_b*c*/cgroup.procs", "812\n")
+    root.task(812, "app", 0x400100, 3, "3")
+    for tid in range(1000, 2200):
+        root.task(tid, f"thread{tid}", KTHREAD, 0, "0-3")
+    rows = json.loads(root.audit("-f", "json").out)["findings"]
+    fixes = [row["fix"] for row in rows if row["fix_kind"] in ("command", "boot")]
+    cells = [re.split(r"(?<!\\) \|", line)[4] for line in
+             root.audit("-f", "markdown").out.splitlines()[4:4 + len(rows)]]
+    spans = [code_spans(cell) for cell in cells]
+    ok({len(fix) > 4096 for fix in fixes} == {True, False} and "`" in "".join(fixes),
+       "Markdown: commands of all kinds", fixes)
+    is_([fix for fix in fixes if len(fix) <= 4096 and fix not in [s[0] for s in spans if s]], [],
+        "each is one code span, as it is typed")
+    ok([c for c in cells
+        if re.fullmatch(" `[^`]* nohz_full=2-3` in place of `[^`]* nohz_full=2`", c)],
+       "and so is what a boot parameter replaces", [c for c in cells if "nohz" in c])
+    ok(" `culprit audit --script` prints the commands" in cells,
+       "one that is too long stands elsewhere", [c[:200] for c in cells if len(c) > 2000])
 
 # ---- hostile files ----
 
