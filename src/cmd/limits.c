@@ -258,7 +258,8 @@ int limits_open(struct limits *l)
 
 bool limits_given(const struct limits *l)
 {
-	return l->max_hiccup_ns || l->max_lost > 0 || l->cases.junit || l->cases.tap;
+	return l->max_hiccup_ns || l->max_lost > 0 || l->stop_on.count || l->cases.junit ||
+	       l->cases.tap;
 }
 
 uint64_t limits_rights(const struct limits *l)

@@ -57,7 +57,7 @@ int limits_begin_triggers(struct triggers *t, struct view *v);
 const char *limits_describe(const struct view *v, const struct trigger_hit *hit,
 			    char buf[LIMITS_HIT]);
 
-/* True when a verdict is wanted: a limit, or a file of verdicts. */
+/* True when a verdict is wanted: a limit, a trigger, or a file of verdicts. */
 bool limits_given(const struct limits *l);
 
 /* Opens the files of --junit and --tap; before anything is measured. 0 or -1 with the reason said.

@@ -102,7 +102,8 @@ static const struct opt_example watch_examples[] = {
 	{0},
 };
 
-#define IF_NOBODY " With a limit, --junit or --tap it is 3, too, where none of the threads ran."
+#define IF_NOBODY                                                                                  \
+	" With a limit, --stop-on, --junit or --tap it is 3, too, where none of the threads ran."
 
 const struct opt_command watch_usage = {
 	.name = "watch",

@@ -39,6 +39,9 @@ for args in (("watch", "--comm", "culprit-no-such", "-d", "100ms", "-q"), ("repo
            f"{args[0]} {' '.join(limit)}: nobody meets no limit", r, lib.read(tap))
         os.remove(tap)
 is_(culprit("report", rec, "-o", "/dev/null").rc, 0, "where there is no limit nothing is judged")
+r = culprit("watch", "--comm", "culprit-no-such", "-d", "100ms", "-q", "--stop-on", "hiccup>1ms",
+            "-o", "/dev/null")
+ok(r.rc == 3 and "nothing was judged" in r.err, "nor does nobody pass by --stop-on alone", r)
 
 # ---- by name and by unit, also what comes later ----
 NAME = f"jit{os.getpid()}er-7"  # nobody else's, as of this file in another tree
