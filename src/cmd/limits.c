@@ -204,17 +204,19 @@ struct verdict {
 	int code;
 };
 
-/* Says why it failed, where it did, and keeps it as a case. */
-static void judge(struct limits *l, struct verdict *c, const char *what, const char *why)
+/* Says why it failed, where it did, and keeps it as a case. failed: the exit code then. */
+static void judge(struct limits *l, struct verdict *c, const char *what, const char *why,
+		  int failed)
 {
 	if (why[0]) {
 		say("%s: %s", c->lane, why);
-		c->code = EXIT_CROSSED;
+		c->code = failed > c->code ? failed : c->code;
 	}
 	cases_add(&l->cases, c->host, c->lane, what, c->seconds, why[0] ? why : NULL);
 }
 
-static void judge_hiccups(struct limits *l, struct verdict *c, const struct cpu *r)
+static void judge_hiccups(struct limits *l, struct verdict *c, const struct view *v,
+			  const struct cpu *r)
 {
 	char what[64], why[160] = "", a[32], b[32];
 	uint64_t longest = 0; /* operation, where there are some */
@@ -230,25 +232,75 @@ static void judge_hiccups(struct limits *l, struct verdict *c, const struct cpu 
 	else if (longest > l->max_hiccup_ns)
 		snprintf(why, sizeof(why), "an operation of %s is longer than %s",
 			 format_ns(longest, a, sizeof(a)), what);
+	else if (r->waits_beyond_ns > l->max_hiccup_ns && view_thread_known(v))
+		snprintf(why, sizeof(why),
+			 "a wait of %s that was not over when the window ended is longer than %s",
+			 format_ns(r->waits_beyond_ns, a, sizeof(a)), what);
 	else if (lost)
 		snprintf(why, sizeof(why),
 			 "%s hiccup%s lost, and %s may have been longer than --max-hiccup",
 			 format_count(lost, a, sizeof(a)), lost == 1 ? " was" : "s were",
 			 lost == 1 ? "it" : "each of them");
-	judge(l, c, what, why);
+	else if (r->unpaired && view_threads(v))
+		snprintf(why, sizeof(why),
+			 "%s time%s nobody saw when it left its CPU: a loss longer than "
+			 "--max-hiccup may have been missed",
+			 format_count(r->unpaired, a, sizeof(a)), plural(r->unpaired));
+	judge(l, c, what, why, EXIT_CROSSED);
 }
 
-static void judge_lost(struct limits *l, struct verdict *c, const struct cpu *r)
+/* Judges what is of watched threads, and no one of them is known for. */
+static void judge_unseen(struct limits *l, struct verdict *c, const struct view *v)
 {
-	uint64_t ns = r->hiccups.sum + r->hiccups_lost_ns;
-	double lost = r->observed_ns ? 100.0 * ns / r->observed_ns : 0;
+	uint64_t waits = view_waits_lost(v), records = 0;
+	char what[64], why[160] = "", a[32], b[32];
+
+	snprintf(what, sizeof(what), "--max-hiccup %s", format_ns(l->max_hiccup_ns, b, sizeof(b)));
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		records += v->cpu[i].counts.lost;
+	if (v->run.never_ran_ns > l->max_hiccup_ns && view_thread_known(v))
+		snprintf(why, sizeof(why),
+			 "a chosen thread that never ran had waited for %s when the window ended, "
+			 "longer than %s",
+			 format_ns(v->run.never_ran_ns, a, sizeof(a)), what);
+	else if (waits)
+		snprintf(why, sizeof(why),
+			 "%s wait%s no place in the table, and %s may have been longer than "
+			 "--max-hiccup",
+			 format_count(waits, a, sizeof(a)), waits == 1 ? " had" : "s had",
+			 waits == 1 ? "it" : "each of them");
+	else if (records)
+		snprintf(why, sizeof(why),
+			 "%s record%s lost: a loss longer than --max-hiccup may have been missed",
+			 format_count(records, a, sizeof(a)), records == 1 ? " was" : "s were");
+	judge(l, c, what, why, EXIT_CROSSED);
+}
+
+/* Tells why view_lost() does not know. */
+static const char *why_not_known(const struct view *v, const struct cpu *r)
+{
+	if (v->run.watch && !view_thread_known(v))
+		return "this is a part";
+	if (v->run.watch && r->reported)
+		return "it reported its losses itself, which may overlap";
+	if (v->run.watch && r->unpaired)
+		return "not all of its time was seen";
+	return "it was not observed";
+}
+
+static void judge_lost(struct limits *l, struct verdict *c, const struct view *v, uint32_t i)
+{
+	double lost = 100 * view_lost(v, i);
 	char what[64], why[160] = "", a[32], b[32];
 
 	snprintf(what, sizeof(what), "--max-lost %s", format_percent(l->max_lost, b, sizeof(b)));
-	if (lost > l->max_lost)
+	if (lost < 0)
+		snprintf(why, sizeof(why), "what share of its time it lost is not known: %s",
+			 why_not_known(v, &v->cpu[i]));
+	else if (lost > l->max_lost)
 		snprintf(why, sizeof(why), "%s %% of its time lost is more than %s",
 			 format_percent(lost, a, sizeof(a)), what);
-	judge(l, c, what, why);
+	judge(l, c, what, why, lost < 0 ? EXIT_INCOMPLETE : EXIT_CROSSED);
 }
 
 int limits_open(struct limits *l)
@@ -273,7 +325,10 @@ static int judge_run(struct limits *l, const struct view *v, int code)
 	const char *host = v->host.hostname, *lack = v->run.incomplete;
 	bool nobody = limits_given(l) && v->run.watch && !v->ncpus; /* nor a time to be lost */
 	double seconds = v->run.duration_ns / 1e9;
+	struct verdict c = {.host = host, .lane = "the run", .seconds = seconds, .code = code};
 
+	if (l->max_hiccup_ns && view_threads(v))
+		judge_unseen(l, &c, v);
 	if (l->stop_on.count)
 		cases_add(&l->cases, host, "the run", "--stop-on", seconds,
 			  l->stopped ? l->stopped_by : NULL);
@@ -283,7 +338,7 @@ static int judge_run(struct limits *l, const struct view *v, int code)
 		lack = VIEW_NOBODY;
 	cases_add(&l->cases, host, "the run", "as much was measured as asked for", seconds,
 		  lack[0] ? lack : NULL);
-	return lack[0] && limits_given(l) ? EXIT_INCOMPLETE : code;
+	return lack[0] && limits_given(l) ? EXIT_INCOMPLETE : c.code;
 }
 
 int limits_crossed(struct limits *l, const struct view *v)
@@ -297,10 +352,10 @@ int limits_crossed(struct limits *l, const struct view *v)
 
 		c.lane = lane_name(v, i, name);
 		if (l->max_hiccup_ns)
-			judge_hiccups(l, &c, r);
+			judge_hiccups(l, &c, v, r);
 		if (l->max_lost > 0)
-			judge_lost(l, &c, r);
-		if (c.code)
+			judge_lost(l, &c, v, i);
+		if (c.code > code)
 			code = c.code;
 	}
 	return judge_run(l, v, code);

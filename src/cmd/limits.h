@@ -68,7 +68,8 @@ int limits_open(struct limits *l);
 uint64_t limits_rights(const struct limits *l);
 
 /* Reports what crosses them in the view, one line each on stderr. Returns EXIT_CROSSED or EXIT_OK;
- * EXIT_INCOMPLETE where a verdict is wanted and not all was measured, or nobody to be judged. */
+ * EXIT_INCOMPLETE where a verdict is wanted and not all was measured, nobody is there to be judged,
+ * or the share that --max-lost asks for is not known. */
 int limits_crossed(struct limits *l, const struct view *v);
 
 /* Writes the files of --junit and --tap. 0 or -1 with the reason said. */

@@ -395,8 +395,9 @@ cases = xml_tree.parse(xml).getroot()[0]
 bad = [c for c in cases if c.find("failure") is not None]
 lanes = [json.loads(culprit("report", at(n + ".rec"), "-f", "json").out)["cpus"]
          for n in ("watch", "threads")]
-is_((r.rc, len(cases), len(bad)), (2, 2 * sum(map(len, lanes)) + 2, len(r.err.splitlines())),
-    "--junit: a case for each CPU and limit, failures as on stderr")
+is_((r.rc, len(cases), len(bad)), (3, 2 * sum(map(len, lanes)) + 3, len(r.err.splitlines())),
+    "--junit: a case for each CPU and limit, and what no thread is known for; failures as on "
+    "stderr")
 is_((int(cases.get("tests")), int(cases.get("failures"))), (len(cases), len(bad)), "their numbers")
 with open(tap, encoding="utf-8") as f:
     lines = f.read().splitlines()
@@ -405,6 +406,29 @@ is_(sum(line.startswith("not ok ") for line in lines), len(bad), "--tap: as many
 is_([line for line in lines[2:] if not re.match(r"ok \d+ - |not ok \d+ - |# ", line)
      or not line.isprintable()], [], "--tap: names break no line")
 is_([line for line in lines if re.search(r"[^\\]#", line[2:])], [], "--tap: nor make directives")
+# Losses that a watch of threads may have missed, and cases that name them.
+KEPT = os.path.join(ROOT, "tests/fixtures/recordings/3.0/watch.rec")
+UNKNOWN = "what share of its time it lost is not known: "
+for what, rec, limit, rc, *bad in (
+        ("a wait that was not over", at("watch.rec"), ("--max-hiccup", "2ms"), 2,
+         ("engine [700]", "a wait of 3.00 ms that was not over when the window ended is longer")),
+        ("one of a thread that never ran", at("watch.rec"), ("--max-hiccup", "19ms"), 2,
+         ("the run", "a chosen thread that never ran had waited for 20.0 ms")),
+        ("waits without a place", at("watch.rec"), ("--max-hiccup", "1s"), 2,
+         ("the run", "2 waits had no place in the table, and each of them may have been longer")),
+        ("a thread that left unseen", KEPT, ("--max-hiccup", "1s"), 2,
+         ("=pool|<b> [702]", "3 times nobody saw when it left its CPU: a loss longer than")),
+        ("a share that is not known", KEPT, ("--max-lost", "50"), 3,
+         ("audio [701]", UNKNOWN + "it reported its losses itself"),
+         ("=pool|<b> [702]", UNKNOWN + "not all of its time was seen"),
+         ("thread [703]", UNKNOWN + "it reported its losses itself")),
+        ("shares of a part", KEPT, ("--max-lost", "50", "--to", "100ms"), 3,
+         ("engine [700]", UNKNOWN + "this is a part"))):
+    r = culprit("report", rec, *limit, "--tap", tap)
+    with open(tap, encoding="utf-8") as f:
+        failed = re.findall(r"^not ok \d+ - (.*) of trader: --max-", f.read(), re.M)
+    ok(r.rc == rc and all(f"culprit: {who}: {why}" in r.err and who in failed for who, why in bad),
+       f"{what}: meets no limit", r, failed)
 with open(at("irq.rec"), "rb") as f, open(at("short.rec"), "wb") as short:
     short.write(f.read()[:-100])  # the end is missing
 is_([(r.rc, json.loads(r.out)["run"]["incomplete"] is None) for r in (
