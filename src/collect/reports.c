@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/host.h"
@@ -24,10 +25,13 @@ struct reports {
 	uint64_t fetched; /* number of reports read */
 	struct culprit_report pending[CULPRIT_REPORTS];
 	uint32_t npending, taken; /* the first `taken` of these are the model's */
-	uint64_t lost, strange;
-	uint64_t work;       /* with those since the last fetch */
-	int64_t start_shift; /* ns, of the clock that says when it started */
-	int64_t shift;       /* shift of the program's clock, which may be in a time namespace */
+	uint64_t begin_ns;        /* start of the window */
+	bool over;                /* true: the window is */
+	uint64_t lost;
+	uint64_t strangers, misdated, early; /* left out */
+	uint64_t work;                       /* with those since the last fetch */
+	int64_t start_shift;                 /* ns, of the clock that says when it started */
+	int64_t shift; /* shift of the program's clock, which may be in a time namespace */
 };
 
 /* When the process started; 0: not known, as culprit_start_ticks says. */
@@ -134,13 +138,14 @@ static bool is_of_process(const struct reports *p)
 	       head.start_ticks <= from + slack;
 }
 
-void reports_open(struct reports *p)
+void reports_open(struct reports *p, uint64_t begin_ns)
 {
 	char path[64];
 	struct stat st;
 
 	if (p->fd >= 0 || !p->pid)
 		return;
+	p->begin_ns = begin_ns;
 	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)p->pid);
 	p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (p->fd < 0)
@@ -179,14 +184,31 @@ static int read_report(const struct reports *p, uint64_t place, struct culprit_r
 	return before < place + 1 ? -1 : 1;
 }
 
+/* Keeps the report that was read, behind those that are pending, or counts why not. It had been
+ * made by `now`: one that ends later would have all others wait behind it. */
+static void keep(struct reports *p, uint64_t now)
+{
+	struct culprit_report *r = &p->pending[p->npending];
+
+	r->start_ns -= p->shift;
+	r->end_ns -= p->shift;
+	if (r->end_ns <= r->start_ns || r->end_ns > now)
+		p->misdated++;
+	else if (r->start_ns < p->begin_ns)
+		p->early++;
+	else
+		p->npending++;
+}
+
 void reports_fetch(struct reports *p)
 {
-	uint64_t head;
+	uint64_t head, now;
 
 	p->work = 0;
 	if (p->fd < 0 ||
 	    !read_reports(p, &head, sizeof(head), offsetof(struct culprit_reports, head)))
 		return;
+	now = now_ns(); /* those below head have been made */
 	if (head > p->fetched + CULPRIT_REPORTS) {
 		p->lost += head - CULPRIT_REPORTS - p->fetched;
 		p->fetched = head - CULPRIT_REPORTS;
@@ -197,16 +219,18 @@ void reports_fetch(struct reports *p)
 	for (; p->fetched < head && p->npending < CULPRIT_REPORTS; p->fetched++) {
 		int err = read_report(p, p->fetched, &p->pending[p->npending]);
 
-		if (err < 0)
+		if (err < 0 && !p->over)
 			return;
-		p->npending += !err;
-		p->lost += err;
+		if (err)
+			p->lost++;
+		else
+			keep(p, now);
 	}
 }
 
 static bool is_due(const struct reports *p, uint64_t ns)
 {
-	return p->taken < p->npending && p->pending[p->taken].end_ns - p->shift <= ns;
+	return p->taken < p->npending && p->pending[p->taken].end_ns <= ns;
 }
 
 bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r)
@@ -215,8 +239,6 @@ bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r)
 		return false;
 	p->work += REPORTS_EACH;
 	*r = p->pending[p->taken++];
-	r->start_ns -= p->shift;
-	r->end_ns -= p->shift;
 	return true;
 }
 
@@ -225,14 +247,33 @@ void reports_spend(struct reports *p, uint64_t work)
 	p->work += work;
 }
 
+static void tell_left_out(const struct reports *p, uint64_t n, const char *which)
+{
+	if (n)
+		say("left out of the reports of process %d: %llu %s", p->pid, (unsigned long long)n,
+		    which);
+}
+
+/* Counts those that are left; later ones belong to no window. */
+static void lose_pending(struct reports *p, uint64_t ns)
+{
+	for (; p->taken < p->npending; p->taken++)
+		p->lost += p->pending[p->taken].end_ns <= ns;
+}
+
 void reports_end(struct reports *p, uint64_t ns)
 {
-	for (; is_due(p, ns); p->taken++)
-		p->lost++;
-	if (p->strange)
-		say("left out of the reports of process %d: %llu about threads that are not its "
-		    "own, or have ended: a thread can report for itself alone",
-		    p->pid, (unsigned long long)p->strange);
+	p->over = true;
+	lose_pending(p, ns);
+	reports_fetch(p);
+	lose_pending(p, ns);
+	tell_left_out(p, p->strangers,
+		      "about threads that are not its own, or have ended: a thread can report for "
+		      "itself alone");
+	tell_left_out(p, p->misdated,
+		      "that end no later than they begin, or after they were made: times have to "
+		      "be of CLOCK_MONOTONIC, the begin first");
+	tell_left_out(p, p->early, "that begin before the window");
 }
 
 /* Whoever can store a report can store any number in it. */
@@ -246,13 +287,13 @@ bool reports_believe(struct reports *p, const struct culprit_report *r, uint32_t
 		snprintf(name, sizeof(name), "%u", r->tid);
 		own = !fstatat(p->task, name, &st, AT_SYMLINK_NOFOLLOW);
 	}
-	p->strange += !own;
+	p->strangers += !own;
 	return own;
 }
 
 uint64_t reports_strange(const struct reports *p)
 {
-	return p->strange;
+	return p->strangers + p->misdated + p->early;
 }
 
 uint64_t reports_lost(const struct reports *p)

@@ -14,14 +14,16 @@ struct reports;
 struct reports *reports_new(int32_t pid); /* 0: no program. NULL: out of memory */
 void reports_free(struct reports *p);     /* removes what a killed process has left behind */
 
-/* Opens the file if it is there and has not been; earlier reports belong to no window. */
-void reports_open(struct reports *p);
+/* Opens the file if it is there and has not been; reports that were made earlier, or begin before
+ * begin_ns, belong to no window. */
+void reports_open(struct reports *p, uint64_t begin_ns);
 
 #define REPORTS_WORK (1 << 20) /* records; takes 2 ms, or 20 where each is of another source */
 /* Work of a report without its records: a look into /proc, a line of output. */
 #define REPORTS_EACH 1024
 
-/* Fetches the new reports since the last time, in their order. */
+/* Fetches the new reports since the last time, in their order, but for those whose times cannot be,
+ * which are counted. */
 void reports_fetch(struct reports *p);
 
 /* Takes the next one that ended before `ns`, with times of this process's CLOCK_MONOTONIC. False:
@@ -32,15 +34,16 @@ bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r);
 /* Adds the work that its records were, as watch_window() has it. */
 void reports_spend(struct reports *p, uint64_t work);
 
-/* Counts those that ended before `ns` and have not been taken as lost: nobody will. Says how many
- * were not believed. */
+/* Counts those that ended before `ns` and have not been taken as lost, and those that were never
+ * whole: nobody will. Says how many were left out, and why. */
 void reports_end(struct reports *p, uint64_t ns);
 
 /* True for a report about a thread of the program's own; others are counted. process: the thread's,
  * as records tell; 0: they do not. */
 bool reports_believe(struct reports *p, const struct culprit_report *r, uint32_t process);
 
-/* Number of those that are about threads of other processes, or of none. */
+/* Number of those that were left out: about threads of other processes, or of none; with times that
+ * cannot be; that began before the window. */
 uint64_t reports_strange(const struct reports *p);
 
 /* Number of those that were overwritten before they were fetched, or never taken. */

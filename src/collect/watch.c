@@ -191,8 +191,7 @@ static void take_reports(struct live_watch *w, uint64_t ns)
 	struct culprit_report r;
 
 	while (reports_next(w->reports, ns, &r))
-		if (r.start_ns >= w->begin_ns &&
-		    reports_believe(w->reports, &r, watch_process(w->watch, r.tid)))
+		if (reports_believe(w->reports, &r, watch_process(w->watch, r.tid)))
 			reports_spend(w->reports, watch_window(w->watch, w->options.pid, r.tid,
 							       r.start_ns, r.end_ns));
 }
@@ -245,7 +244,7 @@ static int begin(void *run)
 		w->thread_lost[i] = probes_state(w->probes, i)->lost[LEVEL_THREAD];
 	w->misses_before = probes_recursion_misses(w->probes);
 	hotplug_begin(&w->hotplug, &w->options, w->probes, &w->view->run);
-	reports_open(w->reports);
+	reports_open(w->reports, w->begin_ns);
 	steal_begin(&w->steal);
 	return 0;
 }
@@ -262,7 +261,7 @@ static bool poll(void *run)
 		rise_or_sink(w);
 	}
 	choice_look(w->choice, &w->view->run, now_ns());
-	reports_open(w->reports);
+	reports_open(w->reports, w->begin_ns);
 	reports_fetch(w->reports);
 	read_until(w, until);
 	watch_until(w->watch, until);

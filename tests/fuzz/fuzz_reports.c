@@ -137,7 +137,7 @@ static void read_pieces(const uint8_t *data, size_t size, struct watch *w)
 		write_piece(data + from, to - from);
 		if (i == 1 && size && data[0] & 64)
 			set_length(size / 2);
-		reports_open(r);
+		reports_open(r, 0);
 		reports_fetch(r);
 		taken += take_all(r, w, i == PIECES - 1 ? UINT64_MAX : UINT64_MAX / 2);
 	}
