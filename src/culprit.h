@@ -115,13 +115,16 @@ static inline void culprit_reports_close(struct culprit_reports *r)
 	munmap(r, sizeof(*r));
 }
 
-/* The thread's number, asked of the kernel once. */
-static inline uint32_t culprit_tid(void)
+/* The thread's number, asked of the kernel once in each process: a forked child's first thread has
+ * the variables of the one that forked. pid: of this process. */
+static inline uint32_t culprit_tid(uint32_t pid)
 {
-	static __thread uint32_t tid;
+	static __thread uint32_t tid, of;
 
-	if (!tid)
+	if (!tid || of != pid) {
 		tid = (uint32_t)syscall(SYS_gettid);
+		of = pid;
+	}
 	return tid;
 }
 
@@ -138,7 +141,7 @@ static inline void culprit_late(struct culprit_reports *r, uint64_t start_ns, ui
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	at->start_ns = start_ns;
 	at->end_ns = end_ns;
-	at->tid = culprit_tid();
+	at->tid = culprit_tid(r->pid);
 	__atomic_store_n(&at->place, place + 1, __ATOMIC_RELEASE);
 }
 

@@ -49,7 +49,7 @@ static void *spin(void *arg)
 {
 	if (arg)
 		prctl(PR_SET_NAME, arg);
-	other_tid = culprit_tid();
+	other_tid = culprit_tid(getpid());
 	while (!stop)
 		;
 	return NULL;
@@ -57,7 +57,7 @@ static void *spin(void *arg)
 
 static void ready(void)
 {
-	printf("ready %d %u %u\n", getpid(), culprit_tid(), other_tid);
+	printf("ready %d %u %u\n", getpid(), culprit_tid(getpid()), other_tid);
 	fflush(stdout);
 }
 

@@ -26,7 +26,7 @@ int64_t host_clock_shift(const char *who, const char *clock)
 
 static void *tell(void *tid)
 {
-	*(uint32_t *)tid = culprit_tid();
+	*(uint32_t *)tid = culprit_tid(getpid());
 	return NULL;
 }
 
@@ -53,8 +53,8 @@ static void of_its_own(void **state)
 	pthread_join(thread, NULL);
 	while (!syscall(SYS_tgkill, getpid(), ended, 0)) /* joined before it has quite gone */
 		usleep(1000);
-	assert_true(believes(p, culprit_tid(), 0));
-	assert_true(believes(p, culprit_tid(), getpid()));
+	assert_true(believes(p, culprit_tid(getpid()), 0));
+	assert_true(believes(p, culprit_tid(getpid()), getpid()));
 	assert_true(believes(p, ended, getpid()));
 	assert_int_equal(reports_strange(p), 0);
 	assert_false(believes(p, ended, 0));
@@ -66,6 +66,35 @@ static void of_its_own(void **state)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	reports_free(p);
+}
+
+/* A forked child has a copy of what its parent's thread has asked the kernel: it reports by its own
+ * number all the same. */
+static void forked(void **state)
+{
+	struct culprit_reports *mine = culprit_reports_open();
+	int status = -1;
+	pid_t child;
+
+	(void)state;
+	assert_non_null(mine);
+	culprit_late(mine, 1000, 2000);
+	assert_int_equal(mine->report[0].tid, getpid());
+	child = fork();
+	if (!child) {
+		struct culprit_reports *own = culprit_reports_open();
+		bool good;
+
+		culprit_late(own, 1000, 2000);
+		good = own && own->report[0].tid == (uint32_t)getpid();
+		culprit_reports_close(own);
+		_exit(!good);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	culprit_late(mine, 1000, 2000);
+	assert_int_equal(mine->report[1].tid, getpid());
+	culprit_reports_close(mine);
 }
 
 /* ---- work ---- */
@@ -115,7 +144,7 @@ static void bounded(void **state)
 {
 	struct culprit_reports *mine = culprit_reports_open();
 	struct reports *p = reports_new(getpid());
-	struct watch *w = watch_busy(culprit_tid());
+	struct watch *w = watch_busy(culprit_tid(getpid()));
 	struct culprit_report r;
 	uint64_t all = 0, fetches = 0, end = 50000 + 100 * HISTORY;
 
@@ -233,9 +262,9 @@ static void half_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_its_own),   cmocka_unit_test(bounded),
-		cmocka_unit_test(many),         cmocka_unit_test(impossible),
-		cmocka_unit_test(half_written),
+		cmocka_unit_test(of_its_own), cmocka_unit_test(forked),
+		cmocka_unit_test(bounded),    cmocka_unit_test(many),
+		cmocka_unit_test(impossible), cmocka_unit_test(half_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
