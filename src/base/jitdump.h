@@ -29,7 +29,7 @@ void jitdump_free(struct jitdump *j);
 
 /* Reads on from where it was, up to the last record that is whole in the file's `size` bytes, and
  * adds its functions to `map`, always the same. False: it is no such file, it is broken from here
- * on, or there is no room; the functions so far are kept. */
+ * on, or there is no room; see perf_map_add(). */
 bool jitdump_read(struct jitdump *j, const struct elf_source *file, uint64_t size,
 		  struct perf_map *map);
 

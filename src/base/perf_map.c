@@ -6,17 +6,16 @@
 #include <string.h>
 
 #define TAIL_MOST 4096 /* lines that are looked through one by one before all are sorted again */
-#define LOOK_BACK 64   /* functions that begin before an address, and may hold it */
 
 struct function {
 	uint64_t address, bytes; /* rows_up_to() */
 	uint64_t when;
 	uint32_t name; /* offset in the names */
-	uint32_t line; /* in turn */
+	uint32_t line; /* in turn; the same for parts of one */
 };
 
 struct perf_map {
-	struct function *function; /* the first by address, and in time */
+	struct function *function; /* the first by address: parts of which no two have one */
 	uint32_t functions, sorted, room;
 	char *names;
 	size_t names_len, names_room;
@@ -72,7 +71,7 @@ bool perf_map_put(struct perf_map *m, uint64_t address, uint64_t bytes, uint64_t
 {
 	if (!bytes || address + bytes < address)
 		return true;
-	if (m->functions == PERF_MAP_LINES)
+	if (m->lines == PERF_MAP_LINES)
 		return false;
 	if (m->functions == m->room) {
 		uint32_t room = m->room ? 2 * m->room : 64;
@@ -149,17 +148,102 @@ static int by_address(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
+static uint64_t end_of(const struct function *f)
+{
+	return f->address + f->bytes;
+}
+
+/* True when b was there later than a. */
+static bool is_later(const struct function *a, const struct function *b)
+{
+	return a->when != b->when ? a->when < b->when : a->line < b->line;
+}
+
+/* Functions that hold an address and may count there: each was there later than those before it,
+ * and ends sooner. */
+struct open {
+	const struct function **of;
+	uint32_t n;
+};
+
+/* One that an earlier one does not outlast never counts. */
+static void open_function(struct open *o, const struct function *f)
+{
+	uint32_t above = o->n, below;
+
+	for (; above && is_later(f, o->of[above - 1]); above--)
+		if (end_of(o->of[above - 1]) >= end_of(f))
+			return;
+	for (below = above; below && end_of(o->of[below - 1]) <= end_of(f); below--)
+		;
+	memmove(o->of + below + 1, o->of + above, (o->n - above) * sizeof(*o->of));
+	o->of[below] = f;
+	o->n -= above - below;
+	o->n++;
+}
+
+/* Adds the addresses from `at` on to the parts. Returns their number. */
+static uint32_t add_part(struct function *part, uint32_t n, const struct function *of, uint64_t at,
+			 uint64_t end)
+{
+	if (n && part[n - 1].line == of->line && end_of(&part[n - 1]) == at) {
+		part[n - 1].bytes += end - at;
+		return n;
+	}
+	part[n] = *of;
+	part[n].address = at;
+	part[n].bytes = end - at;
+	return n + 1;
+}
+
+/* Cuts the functions, which are by address, into parts: an address belongs to the one that was
+ * there last. Returns their number: each begins where a function does, or where one ends. */
+static uint32_t cut(const struct function *f, uint32_t n, struct open *o, struct function *part)
+{
+	uint32_t parts = 0;
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < n || o->n;) {
+		const struct function *last;
+		uint64_t end;
+
+		if (!o->n)
+			at = f[i].address;
+		for (; i < n && f[i].address == at; i++)
+			open_function(o, &f[i]);
+		last = o->of[o->n - 1];
+		end = i < n && f[i].address < end_of(last) ? f[i].address : end_of(last);
+		parts = add_part(part, parts, last, at, end);
+		for (at = end; o->n && end_of(o->of[o->n - 1]) <= at;)
+			o->n--;
+	}
+	return parts;
+}
+
+/* False: no memory. */
+static bool sort(struct perf_map *m)
+{
+	struct function *part = calloc(m->functions, 2 * sizeof(*part)), *less;
+	struct open open = {calloc(m->functions, sizeof(*open.of)), 0};
+	bool ok = part && open.of;
+
+	if (ok) {
+		qsort(m->function, m->functions, sizeof(*m->function), by_address);
+		m->functions = m->sorted = cut(m->function, m->functions, &open, part);
+		less = realloc(part, m->functions * sizeof(*part));
+		free(m->function);
+		m->function = less ? less : part;
+		m->room = m->functions;
+		part = NULL;
+	}
+	free(part);
+	free(open.of);
+	return ok;
+}
+
 static bool holds(const struct function *f, uint64_t address)
 {
 	return address - f->address < f->bytes;
-}
-
-/* The one of two, of which one may be NULL, that was there later. */
-static const struct function *later(const struct function *a, const struct function *b)
-{
-	if (!a || a->when != b->when)
-		return !a || a->when < b->when ? b : a;
-	return a->line < b->line ? b : a;
 }
 
 const char *perf_map_name(struct perf_map *m, uint64_t address)
@@ -167,16 +251,13 @@ const char *perf_map_name(struct perf_map *m, uint64_t address)
 	const struct function *last = NULL;
 	uint32_t low;
 
-	if (m->functions - m->sorted > TAIL_MOST) {
-		qsort(m->function, m->functions, sizeof(*m->function), by_address);
-		m->sorted = m->functions;
-	}
-	for (uint32_t i = m->functions; i > m->sorted; i--)
-		if (holds(&m->function[i - 1], address))
-			last = later(last, &m->function[i - 1]);
+	if (m->functions - m->sorted > TAIL_MOST && !sort(m))
+		return NULL;
 	low = rows_up_to(m->function, m->sorted, sizeof(*m->function), address);
-	for (uint32_t i = low; i && low - i < LOOK_BACK; i--)
-		if (holds(&m->function[i - 1], address))
-			last = later(last, &m->function[i - 1]);
+	if (low && holds(&m->function[low - 1], address))
+		last = &m->function[low - 1];
+	for (uint32_t i = m->sorted; i < m->functions; i++)
+		if (holds(&m->function[i], address) && (!last || is_later(last, &m->function[i])))
+			last = &m->function[i];
 	return last && m->names[last->name] ? m->names + last->name : NULL;
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PERF_MAP_LINES (1U << 20)  /* functions that are kept */
+#define PERF_MAP_LINES (1U << 20)  /* functions that are taken */
 #define PERF_MAP_NAMES (32U << 20) /* bytes of their names, likewise */
 #define PERF_MAP_LINE  1024        /* bytes of a line; longer ones are left out */
 
@@ -20,7 +20,7 @@ struct perf_map *perf_map_new(void);
 void perf_map_free(struct perf_map *m);
 
 /* Takes the next bytes of the file. A last line without its end waits for more. False: there is no
- * room, or no memory; the functions so far are kept. */
+ * room, or no memory; what is at an address may be another function by now than what it says. */
 bool perf_map_add(struct perf_map *m, const char *bytes, size_t len);
 
 /* Keeps a name for functions: its number. False: there is no room, or no memory. */

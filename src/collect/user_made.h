@@ -15,7 +15,7 @@ struct made *made_new(void);
 void made_free(struct made *m);
 
 /* Reads what the file has that it had not before; all of it when it has not merely grown. False: it
- * cannot be read to its end, or there is no room. */
+ * cannot be read to its end, or there is no room: what it says may be out of date. */
 bool made_read(struct made *m, int fd);
 
 /* Valid until made_read. NULL: none is known. */

@@ -168,7 +168,8 @@ static void add_line(struct parsing *p, uint32_t number, uint64_t address, char 
 	*p->reading = number;
 }
 
-/* Reads what a file of functions that are made has that it had not before. */
+/* Reads what a file of functions that are made has that it had not before. Should that not be all,
+ * another one may be where an old one was: none is known. */
 static void take_map(struct parsing *p, int fd, struct parse_answer *a)
 {
 	struct file *f = &p->file[p->ask.file % PARSE_FILES];
@@ -184,6 +185,10 @@ static void take_map(struct parsing *p, int fd, struct parse_answer *a)
 	for (int i = 0; i < PARSE_FILES; i++)
 		bytes += p->file[i].made ? made_bytes(p->file[i].made) : 0;
 	a->ok = f->made && bytes < KEPT_MOST && made_read(f->made, fd);
+	if (!a->ok) {
+		made_free(f->made);
+		f->made = NULL;
+	}
 	close(fd);
 }
 

@@ -47,7 +47,7 @@ struct parse_frame {
 };
 
 struct parse_answer {
-	bool ok, whole; /* PARSE_FILE: can be read; has all symbols */
+	bool ok, whole; /* file can be read, to its end; PARSE_FILE: has all symbols */
 	char build[CALLS_BUILD];
 	uint32_t n;
 	struct parse_frame frame[CALLS_MOST];

@@ -103,6 +103,22 @@ static bool send_debug(struct user_files *f, uint32_t number, const char *where)
 	return a.ok;
 }
 
+/* One that is too large, or broken, is not read again. */
+static void send_map(struct user_files *f, struct known_file *n, uint32_t number)
+{
+	struct parse_ask ask = {.what = PARSE_MAP, .file = number, .n = n->anew};
+	char why[CALLS_FILE + 96];
+	struct parse_answer a;
+
+	n->anew = false;
+	if (!ask_parser(f, &ask, n->fd, &a) || a.ok)
+		return;
+	n->bad = true;
+	snprintf(why, sizeof(why), "%s of process %u: it is too large, or broken", n->known.name,
+		 n->tgid);
+	f->lost(f->ctx, why);
+}
+
 static void send_file(struct user_files *f, uint32_t number)
 {
 	struct parse_ask ask = {.what = PARSE_FILE, .file = number};
@@ -114,10 +130,7 @@ static void send_file(struct user_files *f, uint32_t number)
 	n->sent = true;
 	ask.n = n->lines_bad;
 	if (n->known.map) {
-		ask.what = PARSE_MAP;
-		ask.n = n->anew;
-		n->anew = false;
-		ask_parser(f, &ask, n->fd, &a);
+		send_map(f, n, number);
 		return;
 	}
 	if (!ask_parser(f, &ask, n->fd, &a))

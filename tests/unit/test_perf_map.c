@@ -177,6 +177,55 @@ static void test_many(void **state)
 	perf_map_free(m);
 }
 
+/* However many functions are inside another, or were where it is. */
+static void test_over_many(void **state)
+{
+	struct perf_map *m = perf_map_new();
+	char line[64];
+
+	(void)state;
+	assert_non_null(m);
+	for (unsigned i = 0; i < 5000; i++) {
+		const char *form = i < 100    ? "%x 40 old_stub%u\n"
+				   : i == 100 ? "0 1900 big_new\n"
+					      : "%x 40 other%u\n";
+
+		assert_true(perf_map_add(m, line, snprintf(line, sizeof(line), form, 64 * i, i)));
+	}
+	for (unsigned at = 0; at < 100 * 64; at++)
+		is(m, at, "big_new");
+	is(m, 64 * 101, "other101");
+	perf_map_free(m);
+}
+
+/* As a simple look through all of them finds, at any time. */
+static void test_any(void **state)
+{
+	enum { N = 30000, PLACES = 1024 };
+	static char last[PLACES][16];
+	struct perf_map *m = perf_map_new();
+	uint64_t seed = 1;
+	char line[64];
+
+	(void)state;
+	assert_non_null(m);
+	for (unsigned i = 0; i < N; i++) {
+		unsigned at, bytes;
+		int len;
+
+		seed = seed * 6364136223846793005U + 1442695040888963407U;
+		at = seed >> 54;
+		bytes = 1 + ((seed >> 40 & 1023) >> (seed >> 60));
+		len = snprintf(line, sizeof(line), "%x %x f%u\n", at, bytes, i);
+		assert_true(perf_map_add(m, line, len));
+		for (unsigned k = at; k < at + bytes && k < PLACES; k++)
+			snprintf(last[k], sizeof(last[k]), "f%u", i);
+		for (unsigned k = 0; i % 3000 == 2999 && k < PLACES; k++)
+			is(m, k, last[k][0] ? last[k] : NULL);
+	}
+	perf_map_free(m);
+}
+
 static void test_room(void **state)
 {
 	struct perf_map *m = perf_map_new();
@@ -198,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_overlap), cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_others),  cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_many),    cmocka_unit_test(test_room),
+		cmocka_unit_test(test_any),     cmocka_unit_test(test_over_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,6 +145,48 @@ static void test_dump_as_it_is_now(void **state)
 	assert_int_equal(told, 0);
 }
 
+static void is_lost(struct user_files *f, unsigned times)
+{
+	struct user_stack u = {.tgid = getpid(), .start_stack = 1};
+	char why[64];
+
+	is_name(f, 0x1000, "");
+	assert_int_equal(user_files_map(f, &u, &none), PARSE_FILES);
+	snprintf(why, sizeof(why), "a.map of process %d: it is too large, or broken", getpid());
+	assert_string_equal(said, why);
+	assert_int_equal(told, times);
+}
+
+/* Behind the place may be another function, where an old one was. */
+static void test_broken_dump(void **state)
+{
+	static const uint32_t bad[4] = {3, 15};
+
+	put_bytes(dump_head, sizeof(dump_head), O_TRUNC, 1);
+	put_load(1, "old", 1);
+	is_name(*state, 0x1000, "old");
+	put_bytes(bad, sizeof(bad), O_APPEND, 2);
+	put_load(2, "new", 2);
+	is_lost(*state, 1);
+}
+
+static void test_large_map(void **state)
+{
+	enum { LINES = 1024, LINE = 1001 };
+	char *lines = malloc(LINES * LINE + 1);
+
+	assert_non_null(lines);
+	put("1000 10 old\n", O_TRUNC, 1);
+	is_name(*state, 0x1000, "old");
+	for (int i = 0; i < LINES; i++)
+		sprintf(lines + i * LINE, "2000 10 %0*d\n", LINE - 9, i);
+	for (int i = 0; i < 34; i++)
+		put(lines, O_APPEND, 2);
+	put("1000 10 new\n", O_APPEND, 3);
+	free(lines);
+	is_lost(*state, 1);
+}
+
 static void test_late_map(void **state)
 {
 	struct user_stack u = {.tgid = 7, .start_stack = 1};
@@ -180,6 +222,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_map_as_it_is_now, begin, end),
 		cmocka_unit_test_setup_teardown(test_dump_as_it_is_now, begin, end),
+		cmocka_unit_test_setup_teardown(test_broken_dump, begin, end),
+		cmocka_unit_test_setup_teardown(test_large_map, begin, end),
 		cmocka_unit_test_setup_teardown(test_late_map, begin, end),
 		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
 	};
