@@ -18,6 +18,11 @@ static bool get(const struct elf_source *s, uint64_t at, void *to, size_t len)
 
 /* ---- segments and the build id ---- */
 
+static uint64_t up_to(uint64_t at, uint64_t align)
+{
+	return (at + align - 1) & ~(align - 1);
+}
+
 /* Notes are aligned to 4 bytes, those of some segments to 8. */
 static void find_build(struct elf *e, const struct elf_source *s, const Elf64_Phdr *p)
 {
@@ -33,8 +38,8 @@ static void find_build(struct elf *e, const struct elf_source *s, const Elf64_Ph
 
 		memcpy(&h, note + at, sizeof(h));
 		name = at + sizeof(h);
-		text = name + (((uint64_t)h.n_namesz + align - 1) & ~(align - 1));
-		at = text + (((uint64_t)h.n_descsz + align - 1) & ~(align - 1));
+		text = up_to(name + h.n_namesz, align);
+		at = up_to(text + h.n_descsz, align);
 		if (text + h.n_descsz > end)
 			return;
 		if (h.n_type != NT_GNU_BUILD_ID || h.n_namesz != 4 || memcmp(note + name, "GNU", 4))

@@ -81,6 +81,21 @@ static void test_functions(void **state)
 	elf_free(e);
 }
 
+/* The note with the build id, from its type on, in a copy of this program's file. */
+static uint8_t *build_in(uint8_t *copy, const struct elf *e)
+{
+	static const char note[] = "\x03\0\0\0GNU";
+	unsigned first;
+	uint8_t *at;
+
+	assert_int_equal(sscanf(elf_build(e), "%2x", &first), 1); /* all linkers in use write one */
+	at = memmem(copy, len, note, sizeof(note));
+	while (at && at[sizeof(note)] != first)
+		at = memmem(at + 1, copy + len - at - 1, note, sizeof(note));
+	assert_non_null(at);
+	return at;
+}
+
 /* Debug information is taken from a file of the same build id only. */
 static void test_debug(void **state)
 {
@@ -91,18 +106,45 @@ static void test_debug(void **state)
 	(void)state;
 	assert_non_null(e);
 	assert_non_null(copy);
-	assert_true(elf_build(e)[0]); /* all linkers in use write one */
 	assert_true(elf_add(e, &(struct elf_source){&whole, read_part}));
 	memcpy(copy, bytes, len);
-	id = memmem(copy, len, "\x03\0\0\0GNU", 8);
-	while (id && id[8] != strtoul((char[]){elf_build(e)[0], elf_build(e)[1], 0}, NULL, 16))
-		id = memmem(id + 1, copy + len - id - 1, "\x03\0\0\0GNU", 8);
-	assert_non_null(id);
+	id = build_in(copy, e);
 	id[8] ^= 1;
 	other = (struct part){copy, len};
 	assert_false(elf_add(e, &(struct elf_source){&other, read_part}));
 	free(copy);
 	elf_free(e);
+}
+
+/* Notes aligned to 8 bytes: the name's end is, not the name. */
+static void test_build_at_8(void **state)
+{
+	struct part whole = {bytes, len}, other;
+	struct elf *e = elf_of(&whole), *same;
+	uint8_t *copy = malloc(len), *id;
+	Elf64_Ehdr *h;
+	Elf64_Phdr *p;
+
+	(void)state;
+	assert_non_null(e);
+	assert_non_null(copy);
+	memcpy(copy, bytes, len);
+	id = build_in(copy, e);
+	h = (Elf64_Ehdr *)copy;
+	p = (Elf64_Phdr *)(copy + h->e_phoff);
+	for (unsigned i = 0; i < h->e_phnum; i++)
+		p[i].p_type = p[i].p_type == PT_NOTE ? PT_NULL : p[i].p_type;
+	p->p_type = PT_NOTE;
+	p->p_offset = id - 8 - copy;
+	p->p_filesz = 16 + strlen(elf_build(e)) / 2;
+	p->p_align = 8;
+	other = (struct part){copy, len};
+	same = elf_of(&other);
+	assert_non_null(same);
+	assert_string_equal(elf_build(same), elf_build(e));
+	elf_free(same);
+	elf_free(e);
+	free(copy);
 }
 
 static Elf64_Shdr *section_of(uint8_t *file, const char *name)
@@ -194,9 +236,9 @@ static void test_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions), cmocka_unit_test(test_debug),
-		cmocka_unit_test(test_packed),    cmocka_unit_test(test_short),
-		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_build_at_8), cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_debug),      cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_short),      cmocka_unit_test(test_others),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
