@@ -87,7 +87,8 @@ static int name_stack(void *ctx, int32_t id, const char **frame)
 		if (bpf_map_lookup_elem(probes_map(n->probes, PROBES_STACKS), &id, address))
 			address[0] = 0;
 		for (; s->n < STACK_FRAMES && address[s->n]; s->n++)
-			s->frame[s->n] = symbols_name(n->symbols, address[s->n]);
+			s->frame[s->n] = symbols_caller(n->symbols, address[s->n],
+							s->n ? s->frame[s->n - 1] : NULL);
 		n->stacks[id] = s;
 	}
 	memcpy(frame, s->frame, sizeof(s->frame));

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/texts.h"
+#include "model/frames.h"
 
-#define UNKNOWN_MAX 256 /* addresses without a symbol that get a string of their own */
+#define UNKNOWN_MAX 256  /* addresses without a symbol that get a string of their own */
+#define OWN_BYTES   4096 /* a page: vmalloc leaves one free behind the last */
 
 struct symbol {
 	uint64_t address;
@@ -266,11 +268,14 @@ static const char *unknown(struct symbols *s, uint64_t address)
 	return s->unknown[s->nunknown++].name;
 }
 
-/* True when the address lies behind the module that this symbol is in. */
+/* True when the address lies behind the module that this symbol is in. What has no module
+ * (programs, probes, trampolines) has pages of its own, nobody says how many. */
 static bool is_behind(const struct symbols *s, const struct symbol *row, uint64_t address)
 {
 	const char *text = s->text + row->name, *of = strstr(text, " [");
 
+	if (of && (!strcmp(of, " [bpf]") || !strncmp(of, " [__builtin__", 13)))
+		return address - row->address >= OWN_BYTES;
 	for (uint32_t i = 0; of && i < s->nmodules; i++) {
 		const struct module *m = &s->module[i];
 		size_t len = strlen(m->name);
@@ -324,6 +329,15 @@ const char *symbols_name(struct symbols *s, uint64_t address)
 	for (lo--; lo && s->row[lo - 1].address == s->row[lo].address; lo--)
 		;
 	return s->text + s->row[lo].name;
+}
+
+const char *symbols_caller(struct symbols *s, uint64_t address, const char *called)
+{
+	/* A call may be the last that a function has; an interrupt comes before any instruction. */
+	bool exact = called && (!strncmp(called, "asm_", 4) || !strncmp(called, "el1", 3) ||
+				frame_is(called) == FRAME_INTERRUPT);
+
+	return symbols_name(s, address - !exact);
 }
 
 uint64_t symbols_address(const struct symbols *s, const char *name)

@@ -27,6 +27,10 @@ void symbols_free(struct symbols *s);
  * Never NULL. */
 const char *symbols_name(struct symbols *s, uint64_t address);
 
+/* Likewise, of the function in whose frame a stack has this address. called: the one that it
+ * called, or that interrupted it; NULL: the stack begins here, with a program of ours. */
+const char *symbols_caller(struct symbols *s, uint64_t address, const char *called);
+
 /* Address of a function of the kernel itself; 0: there is none of that name in the table. */
 uint64_t symbols_address(const struct symbols *s, const char *name);
 

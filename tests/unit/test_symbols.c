@@ -80,6 +80,38 @@ static void test_a_module_that_came_later(void **state)
 	symbols_free(s);
 }
 
+/* Programs, and what is built in, have no end that is known: a module that came later is none. */
+static void test_behind_a_program(void **state)
+{
+	struct symbols *s = made("ffffffffc0200000 t bpf_prog_x_sd_fw_egress\t[bpf]\n"
+				 "ffffffffc0400000 t kprobe_insn_page\t[__builtin__kprobes]\n",
+				 "");
+
+	(void)state;
+	check(s, 0xffffffffc02f4abc, "[unknown 1]");
+	check(s, 0xffffffffc0201000, "[unknown 2]");
+	check(s, 0xffffffffc0401000, "[unknown 3]");
+	check(s, 0xffffffffc0200fff, "bpf_prog_x_sd_fw_egress [bpf]");
+	check(s, 0xffffffffc0400fff, "kprobe_insn_page [__builtin__kprobes]");
+	symbols_free(s);
+}
+
+/* A function that ends with a call returns to where the next one begins. */
+static void test_callers(void **state)
+{
+	struct symbols *s = made("ffffffff81000000 T do_group_exit\n"
+				 "ffffffff81000100 T next\n",
+				 "");
+
+	(void)state;
+	assert_string_equal(symbols_caller(s, 0xffffffff81000100, "do_exit"), "do_group_exit");
+	assert_string_equal(symbols_caller(s, 0xffffffff81000100, NULL), "do_group_exit");
+	assert_string_equal(symbols_caller(s, 0xffffffff81000101, "do_exit"), "next");
+	assert_string_equal(symbols_caller(s, 0xffffffff81000100, "asm_exc_page_fault"), "next");
+	assert_string_equal(symbols_caller(s, 0xffffffff81000100, "el1h_64_irq"), "next");
+	symbols_free(s);
+}
+
 /* The kernel does not tell where modules lie: the nearest is taken. */
 static void test_modules_hidden(void **state)
 {
@@ -142,6 +174,8 @@ int main(void)
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_a_module_that_came_later),
 		cmocka_unit_test(test_modules_hidden),
+		cmocka_unit_test(test_behind_a_program),
+		cmocka_unit_test(test_callers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
