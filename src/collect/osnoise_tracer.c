@@ -139,6 +139,14 @@ static int check_others(const struct osnoise_tracer *t)
 
 /* ---- restoring ---- */
 
+/* Says why our instance could not be ended. Returns -1. */
+static int keeps(const struct osnoise_tracer *t, const char *cannot, int err)
+{
+	return complain("cannot %s %s/instances/" INSTANCE ": %s: end who has a file of it open, "
+			"and the next run of culprit osnoise tries again (%s)",
+			cannot, t->root, strerror(err), STATE);
+}
+
 /* 0, or -1 with the reason said. */
 static int put_back(const struct osnoise_tracer *t)
 {
@@ -147,11 +155,13 @@ static int put_back(const struct osnoise_tracer *t)
 	} was[] = {{"osnoise/cpus", t->cpus},
 		   {"osnoise/options", t->workload ? "OSNOISE_WORKLOAD" : "NO_OSNOISE_WORKLOAD"}};
 	char path[128];
-	int failed = 0;
+	int failed = write_value(t, "instances/" INSTANCE "/current_tracer", "nop");
 
-	write_value(t, "instances/" INSTANCE "/current_tracer", "nop");
+	/* One that is on begins anew with each setting, which may be all CPUs with its threads. */
+	if (failed && failed != -ENOENT)
+		return keeps(t, "switch off the osnoise tracer of", -failed);
 	snprintf(path, sizeof(path), "%s/instances/" INSTANCE, t->root);
-	rmdir(path);
+	failed = rmdir(path) && errno != ENOENT ? keeps(t, "remove", errno) : 0;
 	for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
 		int err = write_value(t, was[i].name, was[i].value);
 
@@ -173,15 +183,23 @@ static int restore_left(struct osnoise_tracer *t)
 	return 0;
 }
 
+/* Nothing is changed that could not be put back: the kernel may show a longer list of CPUs than it
+ * takes. */
 static int save(struct osnoise_tracer *t)
 {
 	char options[VALUE_MAX], state[VALUE_MAX + 8];
 	ssize_t n;
+	int err;
 
 	if (read_value(t, "osnoise/cpus", t->cpus, sizeof(t->cpus)) ||
 	    read_value(t, "osnoise/options", options, sizeof(options)))
 		return complain("the osnoise tracer of this kernel has no option to run without "
 				"its own threads: it is too old");
+	err = write_value(t, "osnoise/cpus", t->cpus);
+	if (err)
+		return complain("%s/osnoise/cpus is '%s', and the kernel does not take that again: "
+				"%s: it could not be put back, and is left so",
+				t->root, t->cpus, strerror(-err));
 	t->workload = has_word(options, "OSNOISE_WORKLOAD");
 	n = snprintf(state, sizeof(state), "%d %s\n", t->workload, t->cpus);
 	if (ftruncate(t->state, 0) || pwrite(t->state, state, n, 0) != n)

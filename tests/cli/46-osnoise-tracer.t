@@ -95,6 +95,40 @@ libc.umount2((ROOT + "/osnoise/cpus").encode(), 2)
 start()
 is_((knobs()[0], os.path.exists(STATE)), ("0-2\n", False), "which puts it back when it can")
 
+# ---- the instance of a run that was killed ----
+MINE = "instances/culprit-osnoise"
+AGAIN = ("end who has a file of it open, and the next run of culprit osnoise tries again "
+         f"({STATE})\n")
+leave("0 0-2\n")
+put(MINE + "/current_tracer", "osnoise\n")
+before = knobs()
+bind("/dev/full", f"{ROOT}/{MINE}/current_tracer")
+r = start()
+is_((r.rc, r.err), (1, f"culprit: cannot switch off the osnoise tracer of {ROOT}/{MINE}: "
+                    f"No space left on device: {AGAIN}"), "one that cannot be switched off is said")
+is_((knobs(), lib.read(STATE)), (before, "0 0-2"),
+    "and its settings stay, with which its threads would begin anew")
+libc.umount2(f"{ROOT}/{MINE}/current_tracer".encode(), 2)
+r = start()
+is_((r.rc, r.err), (1, f"culprit: cannot remove {ROOT}/{MINE}: Directory not empty: {AGAIN}"),
+    "so is one that cannot be removed")
+is_((knobs(), lib.read(STATE)), (["0-2\n", "NO_OSNOISE_WORKLOAD\n"], "0 0-2"),
+    "which is off: the settings are put back, and the rest stays to be done")
+shutil.rmtree(os.path.join(ROOT, MINE))
+start()
+ok(not os.path.exists(STATE), "and is done when it can be")
+
+# ---- what could not be put back later ----
+bind("/dev/full", ROOT + "/osnoise/cpus")
+before = lib.read(ROOT + "/osnoise/options")
+r = start()
+is_((r.rc, r.err), (1, f"culprit: {ROOT}/osnoise/cpus is '', and the kernel does not take that "
+                    "again: No space left on device: it could not be put back, and is left so\n"),
+    "a list that the kernel does not take back is not changed")
+is_((lib.read(ROOT + "/osnoise/options"), os.path.exists(STATE)), (before, False),
+    "nor is anything else, and nothing is left")
+libc.umount2((ROOT + "/osnoise/cpus").encode(), 2)
+
 libc.umount2(b"/run", 2)
 libc.umount2(ROOT.encode(), 2)
 shutil.rmtree(place)
