@@ -74,7 +74,7 @@ static void mark_let_in(struct record *r, const struct record *open, bool real_t
 }
 
 /* Ends the thread that had the CPU when the waiting one was moved away: the probes, with nobody
- * left who waits there, do not tell its end. */
+ * left who waits there, do not tell its end, nor what it does later: a worker's next mark does. */
 static void end_open(struct watch *w, uint32_t lane, const struct watched *c, struct record *open,
 		     uint64_t end)
 {
@@ -82,8 +82,7 @@ static void end_open(struct watch *w, uint32_t lane, const struct watched *c, st
 		return;
 	open->kind = RECORD_THREAD;
 	open->mark = 0;
-	open->flags =
-		(open->flags & (RECORD_KTHREAD | RECORD_FOREIGN | RECORD_LET_IN)) | RECORD_ONGOING;
+	open->flags &= RECORD_KTHREAD | RECORD_FOREIGN | RECORD_LET_IN;
 	open->arg = OWNER_PROCESS(open->owner);
 	open->end_ns = end;
 	feed_record(w, lane, open);

@@ -27,8 +27,7 @@ static const char *name_irq(void *ctx, uint32_t irq)
 static const char *name_symbol(void *ctx, uint64_t address)
 {
 	(void)ctx;
-	(void)address;
-	return "f";
+	return address == 'a' ? "a" : address == 'b' ? "b" : "f";
 }
 
 static int name_stack(void *ctx, int32_t id, const char **frame)
@@ -733,6 +732,34 @@ static void moved_away(void **state)
 	is("mine 7 5000+3000 irq:disk=100 thread:here=900 thread:there=2000 rest=0\n");
 }
 
+/* Nor what it does later: a worker that is there again has perhaps new work. */
+static void moved_away_from_work(void **state)
+{
+	const struct sources *s;
+
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	goes(0, 7, 1000, 5000);
+	give(0, RECORD_MARK, LEVEL_THREAD, 9, 5000, 5000, MARK_THREAD, 0, "kworker/3:1");
+	give(0, RECORD_MARK, LEVEL_THREAD, 9, 5000, 5000, MARK_WORK, 'a', "");
+	give(0, RECORD_WATCH, LEVEL_THREAD, 7, 5000, 6000, WATCH_MOVED, FIRST, "mine");
+	comes(1, 7, WATCH_IN_PREEMPTED, 5, 5000, 6000);
+	goes(1, 7, 6000, 7000);
+	give(0, RECORD_MARK, LEVEL_THREAD, 9, 8100, 8100, MARK_WORK, 'b', "");
+	other(0, 9, "kworker/3:1", 7500, 9000);
+	comes(0, 7, WATCH_IN_WOKEN, FIRST, 8000, 9000);
+	end(10000);
+	s = &view.cpu[0].sources;
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->row[i]->function) {
+			assert_int_equal(s->row[i]->net.count, 1);
+			assert_int_equal(s->row[i]->net.sum, 1000);
+		}
+	is("mine 7 5000+1000 thread:kworker/3:1=1000 rest=0\n"
+	   "mine 7 8000+1000 thread:kworker/3:1=1000 rest=0\n");
+}
+
 /* ---- whatever comes ---- */
 
 #define WORLD_CPUS    2
@@ -1414,6 +1441,7 @@ int main(void)
 		cmocka_unit_test(due),
 		cmocka_unit_test(moved),
 		cmocka_unit_test(moved_away),
+		cmocka_unit_test(moved_away_from_work),
 		cmocka_unit_test(random_streams),
 		cmocka_unit_test(many),
 		cmocka_unit_test(unused_lanes_go),
