@@ -333,6 +333,7 @@ int trial_run(struct trial *r, bool keep)
 	}
 	t->others = sum.others;
 	t->gone = sum.gone;
+	t->offline = sum.offline;
 	if (code == EXIT_OK && !t->whole)
 		code = EXIT_INCOMPLETE;
 	if (code == EXIT_OK && t->verdict != TRIED_HELPS)

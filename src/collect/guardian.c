@@ -46,6 +46,7 @@ uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bo
 {
 	struct guardian_sum mine = {0};
 	uint32_t bad = 0, left = 0;
+	enum knob_back back;
 	char why[KNOB_WHY];
 
 	for (uint32_t i = k->count; i-- > 0;) {
@@ -53,7 +54,13 @@ uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bo
 			left++;
 			continue;
 		}
-		switch (knob_restore(&k->row[i], "", why)) {
+		back = knob_restore(&k->row[i], "", why);
+		if (back == KNOB_OFFLINE) {
+			say("%s", why);
+			mine.offline++;
+		}
+		switch (back) {
+		case KNOB_OFFLINE:
 		case KNOB_BACK:
 			mine.back++;
 			knobs_remove(k, i);
@@ -199,10 +206,11 @@ static void put_back_alone(struct guardian *g, const char *reason)
 		return;
 	rmdir(g->dir); /* if nothing is in it */
 	if (on && !sum.others)
-		say("%s: what it had changed is as it was", reason);
+		say("%s: what it had changed is as it was%s", reason,
+		    sum.offline ? ", but for CPUs that are offline" : "");
 	else if (on)
-		say("%s: what it had changed is as it was, but for %u that others have set", reason,
-		    sum.others);
+		say("%s: what it had changed is as it was, but for %u that others have set%s",
+		    reason, sum.others, sum.offline ? " and CPUs that are offline" : "");
 }
 
 static void watch(struct guardian *g)

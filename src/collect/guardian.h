@@ -28,9 +28,10 @@ bool guardian_lives(const struct guardian *g);
 
 /* Numbers of knobs that were to be turned back. */
 struct guardian_sum {
-	uint32_t back;   /* as they were */
-	uint32_t gone;   /* file or thread is no longer there */
-	uint32_t others; /* changed by somebody else since: left alone */
+	uint32_t back;    /* as they were */
+	uint32_t offline; /* those of `back` that lack CPUs which are offline */
+	uint32_t gone;    /* file or thread is no longer there */
+	uint32_t others;  /* changed by somebody else since: left alone */
 };
 
 /* Turns them back, or leaves them as they are and says so in the journal, and frees it; without the

@@ -128,6 +128,23 @@ static bool is_somebodys(const struct knob *k, const char *root, const char *tex
 	       is_number(text) && strcmp(text, k->new) != 0;
 }
 
+/* Before 6.2 the kernel may take what is offline out of a mask that is written, for good. */
+static enum knob_back is_back(const struct knob *k, const char *name, const char *text, char *why)
+{
+	char then[200];
+
+	if (k->kind != KNOB_THREAD || knob_cpus_within(k->old, text))
+		return KNOB_BACK;
+	if ((size_t)snprintf(then, sizeof(then), ": then taskset -pc %s %u", k->old, k->tid) >=
+	    sizeof(then))
+		then[0] = 0; /* a list that is cut would be another one */
+	fail(why,
+	     "%s were %.80s, and are %.80s: what is offline this kernel may leave out when it is "
+	     "online again%s",
+	     name, k->old, text, then);
+	return KNOB_OFFLINE;
+}
+
 /* Writes what was there, and reads it again. */
 static enum knob_back put_back(struct knob *k, const char *root, const char *name, char *why)
 {
@@ -145,7 +162,7 @@ static enum knob_back put_back(struct knob *k, const char *root, const char *nam
 		return KNOB_REFUSED;
 	err = look(k, root, text);
 	if (!err && is_same(k, root, text, k->old))
-		return KNOB_BACK;
+		return is_back(k, name, text, why);
 	if (!err)
 		take_now(k, text); /* nobody else's when it is tried again */
 	fail(why, "%s was %s, and the kernel made %.100s of that now", name, k->old,
@@ -178,7 +195,7 @@ enum knob_back knob_restore(struct knob *k, const char *root, char *why)
 	if (!is_somebodys(k, root, text))
 		return put_back(k, root, name, why);
 	if (is_same(k, root, text, k->old))
-		return KNOB_BACK;
+		return is_back(k, name, text, why);
 	fail(why, "%s was %s, %s %s, and somebody has made it %.100s since", name, k->old,
 	     k->now ? "culprit made it" : "the fix was to make it", k->now ? k->now : k->new, text);
 	return KNOB_OTHERS;

@@ -26,7 +26,10 @@ int knobs_plan(struct knobs *k, const char *root, enum knob_kind kind, const cha
 int knob_apply(struct knob *k, const char *root, char *why);
 
 enum knob_back {
-	KNOB_BACK,    /* all is as it was, or was it already */
+	KNOB_BACK, /* all is as it was, or was it already */
+	/* As before are the CPUs of a thread, without some that are offline, and they may stay away
+	 * when these are online again: `why` */
+	KNOB_OFFLINE,
 	KNOB_GONE,    /* the file or the thread is no longer there */
 	KNOB_OTHERS,  /* somebody else has changed it since: it was left alone */
 	KNOB_REFUSED, /* `why` */

@@ -10,6 +10,7 @@
 
 /* Said where threads were moved: no undo brings this back. */
 #define TRIED_CHILDREN "what the moved threads have started meanwhile keeps the CPUs of the fix"
+#define TRIED_OFFLINE  " whose CPUs lack some that are offline"
 
 enum tried_verdict {
 	TRIED_NOT,     /* nothing was measured: --dry-run, or it was cut short */
@@ -44,6 +45,7 @@ struct tried {
 	/* Settings that were not put back: those that somebody else has set meanwhile, and those
 	 * whose files or threads have gone. */
 	uint32_t others, gone;
+	uint32_t offline; /* threads that may run where before, but for CPUs that are offline */
 	/* Putting back failed, or was not done by who had to: what is as it was is not known. */
 	bool stuck;
 	bool whole; /* all windows that were wanted are there */

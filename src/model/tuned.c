@@ -70,6 +70,7 @@ int tuned_take(struct tuned_step *s, const struct tried *t)
 	s->in_turn = t->in_turn;
 	s->others = t->others;
 	s->gone = t->gone;
+	s->offline = t->offline;
 	s->stuck = t->stuck;
 	if (t->diff) {
 		memcpy(s->asked, t->asked, sizeof(s->asked));

@@ -20,9 +20,9 @@ struct tuned_step {
 	/* Time of its sources, and of all hiccups: without, with. Known if the verdict is not
 	 * TRIED_NOT. */
 	struct diff_cell asked[2], total[2];
-	uint64_t windows, window_ns; /* windows of each side */
-	bool in_turn;                /* with and without alternate */
-	uint32_t others, gone;       /* as in struct tried */
+	uint64_t windows, window_ns;    /* windows of each side */
+	bool in_turn;                   /* with and without alternate */
+	uint32_t others, gone, offline; /* as in struct tried */
 	bool stuck;
 };
 

@@ -178,11 +178,13 @@ static void write_state(const struct page *p)
 				"does a reboot\n");
 	else
 		fprintf(p->out, "what was changed is as it was%s\n",
-			t->others || t->gone ? ", but for:" : "");
+			t->others || t->gone || t->offline ? ", but for:" : "");
 	if (t->others)
 		fprintf(p->out, "  %u that somebody else has set meanwhile: left so\n", t->others);
 	if (t->gone)
 		fprintf(p->out, "  %u whose file or thread is no longer there\n", t->gone);
+	if (t->offline)
+		fprintf(p->out, "  %u" TRIED_OFFLINE "\n", t->offline);
 	if (tried_moves_threads(&t->knobs, false))
 		fprintf(p->out, TRIED_CHILDREN "\n");
 }

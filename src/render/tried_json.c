@@ -116,6 +116,7 @@ int render_tried_json(const struct tried *t, FILE *out)
 	json_bool(&j, "in_force", t->kept);
 	json_u64(&j, "left_to_others", t->others);
 	json_u64(&j, "gone", t->gone);
+	json_u64(&j, "without_offline_cpus", t->offline);
 	json_end(&j);
 	return ferror(out) ? -EIO : 0;
 }

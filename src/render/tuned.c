@@ -320,19 +320,19 @@ static void write_goal(struct sheet *s, const struct tuned *t)
 static void write_back(struct sheet *s, const struct tuned *t)
 {
 	const char *command = t->one ? "try" : "tune";
-	uint32_t others = 0, gone = 0, kept = count_kept(t);
-	bool stuck = any_stuck(t);
+	uint32_t others = 0, gone = 0, offline = 0, kept = count_kept(t);
 
 	for (uint32_t i = 0; i < t->nsteps; i++) {
 		others += t->step[i].others;
 		gone += t->step[i].gone;
+		offline += t->step[i].offline;
 	}
 	if (kept)
 		sheet_say(s,
 			  "What was kept is in force; culprit %s --undo takes it back, and so "
 			  "does a reboot.",
 			  command);
-	if (stuck)
+	if (any_stuck(t))
 		sheet_say(s,
 			  "Putting back failed: whether all%s that was changed is as it was is not "
 			  "known. What is left of it culprit %s --undo puts back, and so does a "
@@ -340,13 +340,15 @@ static void write_back(struct sheet *s, const struct tuned *t)
 			  kept ? " else" : "", command);
 	else if (any_changed(t))
 		sheet_say(s, "%s is as it was%s", kept ? "All else" : "What was changed",
-			  others || gone ? ", but for:" : ".");
+			  others || gone || offline ? ", but for:" : ".");
 	else
 		sheet_say(s, "Nothing was changed.");
 	if (others)
 		sheet_item(s, "%u set by somebody else meanwhile: left so", others);
 	if (gone)
 		sheet_item(s, "%u whose file or thread is no longer there", gone);
+	if (offline)
+		sheet_item(s, "%u" TRIED_OFFLINE, offline);
 }
 
 static void write_end(struct sheet *s, const struct tuned *t)

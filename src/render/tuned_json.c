@@ -40,6 +40,7 @@ static void put_step(struct json *j, const struct tuned_step *s)
 	}
 	json_u64(j, "left_to_others", s->others);
 	json_u64(j, "gone", s->gone);
+	json_u64(j, "without_offline_cpus", s->offline);
 	json_bool(j, "undo_failed", s->stuck);
 	json_end(j);
 }

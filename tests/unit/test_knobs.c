@@ -396,13 +396,18 @@ static void offline_cpus_stay_in_masks(void **state)
 	} rows[] = {
 		/* back already */
 		{"0-3", "2", "0-3", "0-2", KNOB_BACK, NULL},
-		{"0-3", "2", "0-2", "0-2", KNOB_BACK, NULL}, /* a cpuset leaves it out */
+		{"0-2", "2", "0-3", "0-2", KNOB_BACK, NULL},
+		/* The kernel, or a cpuset, has left it out: before, or when it is put back. */
+		{"0-3", "2", "0-2", "0-2", KNOB_OFFLINE,
+		 " were 0-3, and are 0-2: what is offline this kernel may leave out when it is "
+		 "online again: then taskset -pc 0-3 "},
+		{"0,3", "0-2", "0", "0-2", KNOB_OFFLINE, " were 0,3, and are 0: what is offline"},
 		/* To be put back; these files go on to say what they said, and the CPU went offline
 		 * after the kernel had made `now` of it. */
 		{"0", "0,2-3", "0,2-3", "0-2", KNOB_REFUSED, "and the kernel made 0,2-3 of"},
 		{"0", "0,2-3", "0,2", "0-2", KNOB_REFUSED, "and the kernel made 0,2 of"},
 		{"0", "0,2", "0,2-3", "0-2", KNOB_REFUSED, "and the kernel made 0,2-3 of"},
-		{"0-1", "0,3", "0", "0", KNOB_BACK, NULL},
+		{"0-1", "0,3", "0", "0", KNOB_OFFLINE, " were 0-1, and are 0: what is offline"},
 		/* somebody else's */
 		{"0", "2-3", "2", "0-3", KNOB_OTHERS, "somebody has made it 2 since"},
 		{"0", "2-3", "1", "0-2", KNOB_OTHERS, "somebody has made it 1 since"},

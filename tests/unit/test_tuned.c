@@ -215,10 +215,12 @@ static void put_back(void **state)
 	free(out);
 	t.step[2].others = 2;
 	t.step[2].gone = 1;
+	t.step[2].offline = 3;
 	render(SHEET_TEXT);
 	has("All else is as it was, but for:");
 	has("  2 set by somebody else meanwhile: left so\n");
 	has("  1 whose file or thread is no longer there\n");
+	has("  3 whose CPUs lack some that are offline\n");
 	free(out);
 	t.step[2].stuck = true;
 	t.step[0].kept = t.step[1].kept = false;
@@ -233,6 +235,7 @@ static void put_back(void **state)
 	as_json(state);
 	has("\"left_to_others\": 2");
 	has("\"gone\": 1");
+	has("\"without_offline_cpus\": 3");
 	has("\"undo_failed\": true");
 }
 
