@@ -21,11 +21,12 @@ void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, co
  * starts farther left. */
 static void put(struct flow *f, const char *item, const char *separator, const char *lead)
 {
-	unsigned columns = text_columns(item), room = f->width > columns ? f->width - columns : 0;
-	size_t blanks = strspn(lead, " ");
 	const char *tail = f->tail ? f->tail : "";
+	unsigned columns = text_columns(item), with_tail = columns + text_columns(tail);
+	unsigned room = f->width > with_tail ? f->width - with_tail : 0;
+	size_t blanks = strspn(lead, " ");
 
-	if (f->column + text_columns(separator) + columns + text_columns(tail) > f->width) {
+	if (f->column + text_columns(separator) + with_tail > f->width) {
 		while (blanks-- && text_columns(lead) > room)
 			lead++;
 		fprintf(f->out, "%s\n%s", tail, lead);
@@ -93,10 +94,28 @@ void flow_add(struct flow *f, const char *fmt, ...)
 	f->some = true;
 }
 
+/* Length of a command's first word: behind a backslash and in quotes a blank is part of it. */
+static size_t command_word(const char *text)
+{
+	char quote = '\0';
+	size_t len = 0;
+
+	for (; text[len] && (quote || text[len] != ' '); len++) {
+		if (quote)
+			quote = text[len] == quote ? '\0' : quote;
+		else if (text[len] == '\'' || text[len] == '"')
+			quote = text[len];
+		else if (text[len] == '\\' && text[len + 1])
+			len++;
+	}
+	return len;
+}
+
 void flow_words(struct flow *f, const char *text)
 {
 	while (*(text += strspn(text, " "))) {
-		size_t len = strcspn(text, " "), closed = strcspn(text, ")");
+		size_t len = f->tail ? command_word(text) : strcspn(text, " ");
+		size_t closed = strcspn(text, ")");
 
 		if (text[0] == '(' && text[closed] && closed > len && closed < TOGETHER)
 			len = closed + strcspn(text + closed, " ");

@@ -24,7 +24,8 @@ struct flow {
 void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, const char *separator,
 		const char *lead);
 __attribute__((format(printf, 2, 3))) void flow_add(struct flow *f, const char *fmt, ...);
-void flow_words(struct flow *f, const char *text); /* words as items, a few in parentheses as one */
-void flow_end(struct flow *f);                     /* ends the line */
+/* Words as items, a few in parentheses as one; where lines have a tail, words of a shell. */
+void flow_words(struct flow *f, const char *text);
+void flow_end(struct flow *f); /* ends the line */
 
 #endif

@@ -65,21 +65,31 @@ static void test_columns_not_bytes(void **state)
 	check(9, items, " ", " ", "a: µµµ\n µµµ\n");
 }
 
-static void test_tail(void **state)
+/* A line has room for its tail, and none breaks a word of the shell's. */
+static void check_command(const char *command, const char *want)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 	struct flow f;
 
-	(void)state;
-	flow_start(&f, out, 12, "# ", " ", "  ");
+	flow_start(&f, out, 12, "  ", " ", "  ");
 	f.tail = " \\";
-	flow_words(&f, "echo 0 > /a/b; done");
+	flow_words(&f, command);
 	flow_end(&f);
 	fclose(out);
-	assert_string_equal(text, "# echo 0 > \\\n  /a/b; \\\n  done\n"); /* room for the tail */
+	assert_string_equal(text, want);
 	free(text);
+}
+
+static void test_tail(void **state)
+{
+	(void)state;
+	check_command("echo 0 > /a/b; done", "  echo 0 > \\\n  /a/b; \\\n  done\n");
+	check_command("echo 'a b' c", "  echo \\\n  'a b' c\n");
+	check_command("echo 'a'\\''b c' d", "  echo \\\n'a'\\''b c' \\\n  d\n");
+	check_command("echo \"'a b\" c", "  echo \\\n  \"'a b\" c\n");
+	check_command("echo /a/b\\ c de", "  echo \\\n  /a/b\\ c \\\n  de\n");
 }
 
 int main(void)
