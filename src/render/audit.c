@@ -64,24 +64,25 @@ static void write_head(const struct page *p)
 		unknown);
 }
 
+/* Half a command must not be pasted: a long one stands elsewhere. */
 static void write_fix(const struct page *p, const struct finding *x)
 {
-	static const char *const starts[] = {LEAD, LEAD "# ", LEAD "boot with "};
+	const char *start = x->fix_kind == FIX_BOOT ? LEAD "boot with " : LEAD;
 	char cut[FIX_MAX + 40], buf[FINDING_FIX];
 	const char *fix = finding_fix(x, buf, sizeof(buf));
 
 	if (!fix)
 		return;
-	if (strlen(fix) <= FIX_MAX && x->fix_kind == FIX_COMMAND) {
-		text_command(p, starts[FIX_COMMAND], fix, LEAD);
-		return;
-	}
-	if (strlen(fix) <= FIX_MAX) {
-		paragraph(p, starts[x->fix_kind], fix, NULL);
+	if (x->fix_kind == FIX_COMMAND && strlen(fix) <= FIX_MAX) {
+		text_command(p, LEAD, fix, LEAD);
 		return;
 	}
 	snprintf(cut, sizeof(cut), "%.*s ... (all of it: --script)", FIX_MAX, fix);
-	paragraph(p, starts[x->fix_kind], cut, NULL);
+	paragraph(p, start,
+		  x->fix_kind == FIX_COMMAND ? finding_elsewhere(x)
+		  : strlen(fix) > FIX_MAX    ? cut
+					     : fix,
+		  NULL);
 }
 
 /* The parameters of warnings and failures, or of notes, and what they replace. Returns buf; NULL:

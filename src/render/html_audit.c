@@ -58,7 +58,7 @@ static void write_finding(const struct html *h, const struct finding *x)
 	} else if (x->fix_kind == FIX_WORDS) {
 		html_name(out, x->fix);
 	} else {
-		fputs(x->fix_kind == FIX_BOOT ? "boot with <code>" : "<code># ", out);
+		fputs(x->fix_kind == FIX_BOOT ? "boot with <code>" : "<code>", out);
 		html_command(out, x->fix);
 		fputs("</code>", out);
 		if (x->replaced) {

@@ -3,8 +3,8 @@
  * that explain them.
  *
  *   audit, by what it cost in this run:
- *     1.20 ms/s  IRQ 36 (virtio1-req.0) is delivered to cpu 3 [I01] # echo 0-2 >
- *                /proc/irq/36/smp_affinity_list
+ *     1.20 ms/s  IRQ 36 (virtio1-req.0) is delivered to cpu 3 [I01]
+ *                echo 0-2 > /proc/irq/36/smp_affinity_list
  *     and 24 findings, 2 of them FAIL, that cost nothing here: culprit audit
  */
 #include <stdlib.h>
@@ -117,7 +117,6 @@ void text_command(const struct page *p, const char *start, const char *command, 
 
 static void write_finding(const struct page *p, const struct finding *x)
 {
-	static const char *const starts[] = {LEAD, LEAD "# ", LEAD "boot with "};
 	uint64_t duration = p->view->run.duration_ns ? p->view->run.duration_ns : 1;
 	char rate[32], start[64], cause[16], title[FINDING_TITLE], buf[FINDING_FIX];
 	const char *fix = finding_fix(x, buf, sizeof(buf));
@@ -130,9 +129,9 @@ static void write_finding(const struct page *p, const struct finding *x)
 	snprintf(cause, sizeof(cause), "[%s]", x->cause ? x->cause : "");
 	write_words(p, start, finding_title(x, title, sizeof(title)), x->cause ? cause : NULL);
 	if (fix && strlen(fix) <= FIX_SHOWN && x->fix_kind == FIX_COMMAND)
-		text_command(p, starts[FIX_COMMAND], fix, LEAD);
+		text_command(p, LEAD, fix, LEAD);
 	else if (fix && strlen(fix) <= FIX_SHOWN)
-		write_words(p, starts[x->fix_kind], fix, NULL);
+		write_words(p, x->fix_kind == FIX_BOOT ? LEAD "boot with " : LEAD, fix, NULL);
 	else if (fix)
 		write_words(p, LEAD, finding_elsewhere(x), NULL);
 }

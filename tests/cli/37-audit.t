@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import struct
 import subprocess
@@ -181,26 +182,51 @@ with Root() as root:
     is_(rows["rt_throttle"]["level"], "WARN",
         "throttling is a warning where a real-time thread is bound to the CPU")
 
+
+
+def quoted(lines):
+    """Whether a shell is between quotes behind these."""
+    try:
+        shlex.split(" ".join(lines))
+    except ValueError:
+        return True
+    return False
+
+
 # ---- commands as they are pasted, and those that cannot work here ----
 
 with Root() as root:
-    for tid in range(300, 340):
+    for tid in range(400, 500):
         root.task(tid, f"thread{tid}", KTHREAD, 0, "0-3")
     root.task(340, "player", 0x400000, 0, "0-3", 1, 50)
     root.put("sys/devices/virtual/workqueue/writeback/cpumask", "f\n")
     root.put("sys/devices/virtual/workqueue/cpumask", "f\n")
-    rows = findings(root.audit("-f", "json"), "commands")
-    want = [f["fix"] for f in rows.values() if f["fix_kind"] == "command" and len(f["fix"]) <= 240]
+    for irq in 25, 26, 28, 29, 31, 37:
+        root.put(f"proc/irq/{irq}/smp_affinity_list", "3\n")
+        root.put(f"proc/irq/{irq}/effective_affinity_list", "3\n")
+        root.put(f"sys/kernel/irq/{irq}/actions", "eth0\n")
+        root.put(f"sys/kernel/irq/{irq}/per_cpu_count", "0,0,0,9\n")
+    root.put("sys/fs/cgroup/it's a name of a few words/cpu.max", "50000 100000\n")
+    root.put("sys/fs/cgroup/it's a name of a few words/cgroup.procs", "341\n")
+    root.task(341, "app", 0x400000, 3, "3")
+    every = json.loads(root.audit("-f", "json").out)["findings"]
+    rows = {row["id"]: row for row in every}
+    want = [f["fix"] for f in every if f["fix_kind"] == "command" and len(f["fix"]) <= 240]
     bad = []
     for width in 60, 80, 100:
         text = root.audit(prefix=("env", f"COLUMNS={width}")).out
-        got = re.findall(r"^        # (.*(?:(?<=\\)\n.*)*)", text, re.M)
-        got = [g for g in got if "(all of it: --script)" not in g.replace("\\\n", "")]
-        whole = [re.sub(r" \\\n +", " ", g) for g in got]
+        got = re.findall(r"^        (\S.*(?:(?<= \\)\n.*)*)", text, re.M)
+        whole = {re.sub(r" \\\n +", " ", g): g for g in got}
         bad += [w for w in want if w not in whole]
-        bad += [g for g in got if subprocess.run(["sh", "-n", "-c", g], check=False).returncode]
-        bad += [line for g in got for line in g.split("\n") if len(line) > width]
-    ok(len(want) > 2 and not bad, "a command on several lines works as pasted", bad, want)
+        for w in set(want) & whole.keys():
+            lines = whole[w].split(" \\\n")
+            bad += [line for line in lines if len(line) > width]
+            bad += [" \\\n".join(lines[:n]) for n in range(1, len(lines)) if quoted(lines[:n])]
+            bad += [whole[w]] if subprocess.run(["sh", "-n", "-c", whole[w]]).returncode else []
+        bad += [g for g in got if "all of it" in g]
+        bad += [] if "\n        culprit audit --script prints the commands\n" in text else [text]
+    ok(len(want) > 4 and any("few words" in w for w in want) and not bad,
+       "a command works as it is pasted, on several lines, too", bad, want)
     is_(rows["realtime"]["fix"], "for t in 340; do taskset -pc 0-2 $t; done",
         "a real-time thread that may come is moved by its number")
     is_(rows["realtime"]["undo"], "taskset -pc 0-3 340", "and put back where it could run")

@@ -163,7 +163,7 @@ static void test_commands_keep_their_backslashes(void **state)
 	x->cost_ns = 1000;
 	text = render(&view, 1);
 	check_form(text);
-	assert_non_null(strstr(text, "<code># echo max &gt; "
+	assert_non_null(strstr(text, "<code>echo max &gt; "
 				     "&#39;/machine-qemu\\x2d3&lt;b&gt;\\x1b.scope/cpu.max&#39;"));
 	assert_non_null(strstr(text, ">back\\\\slash<"));
 	free(text);
