@@ -212,6 +212,8 @@ static int load_for(struct probes *p, const struct kernel *k)
 	p->skel->rodata->owners_in = owners_hierarchy()->in;
 	p->skel->rodata->owners_hierarchy = owners_hierarchy()->id;
 	err = culprit_bpf__load(p->skel);
+	if (!err)
+		states_hide(p->skel->bss, sizeof(*p->skel->bss));
 	return err ? err : map_sums(p);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "base/reap.h"
@@ -80,6 +81,18 @@ static int start_process(struct collect *c, uint32_t first, uint32_t n, struct s
 	return 0;
 }
 
+/* Keeps their memory from processes that begin later, of which one reads strangers' files. */
+static void hide_memory(struct collect *c, const struct workload *w)
+{
+	for (uint32_t i = 0; i < c->ntargets; i++) {
+		madvise(c->target[i].shm, sizeof(*c->target[i].shm), MADV_DONTFORK);
+		if (w)
+			samples_hide(c->target[i].samples, w);
+	}
+	if (c->props.shared)
+		madvise(c->props.shared, w->shared_bytes, MADV_DONTFORK);
+}
+
 int samplers_start(struct collect *c, const struct collect_options *o)
 {
 	uint32_t each = o->workload && o->workload->threads ? c->ntargets : 1;
@@ -90,6 +103,8 @@ int samplers_start(struct collect *c, const struct collect_options *o)
 		err = prepare(c, i, o, &s[i]);
 	for (uint32_t i = 0; i < c->ntargets && !err; i += each)
 		err = start_process(c, i, each, &s[i]);
+	if (!err)
+		hide_memory(c, o->workload);
 	free(s);
 	return err;
 }

@@ -109,6 +109,11 @@ int states_make(struct states *s, const struct cpus *targets, const struct cpus 
 	return open_later(s, page);
 }
 
+void states_hide(void *at, size_t bytes)
+{
+	madvise(at, bytes, MADV_DONTFORK);
+}
+
 void states_end(struct states *s)
 {
 	if (s->memory)

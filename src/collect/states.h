@@ -29,6 +29,8 @@ struct states {
  * states_end() in any case. *s is all zeros before. */
 int states_make(struct states *s, const struct cpus *targets, const struct cpus *later, bool rings);
 void states_end(struct states *s);
+/* Keeps memory that is shared with the probes from processes that begin later. */
+void states_hide(void *at, size_t bytes);
 
 /* Maps the sums of the targets, and of as many more as `places` has room for. 0 or -errno. */
 int states_map_sums(struct states *s, int fd, uint32_t places);

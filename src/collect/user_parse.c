@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/user_parse.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,7 +18,7 @@
 #include "collect/user_packed.h"
 #include "collect/user_source.h"
 
-#define MEMORY_MOST 768ULL << 20
+#define MEMORY_MOST (768ULL << 20)
 #define KEPT_MOST   192U << 20 /* bytes of all files in hand, before another is read */
 #define LINES_MOST  4          /* files with lines in hand: all of each is mapped */
 
@@ -332,9 +334,24 @@ static void serve(int socket, struct parsing *p)
 	}
 }
 
+/* The memory that the process has from the one before: what is measured decides how much. 0: that
+ * is not known. */
+static uint64_t memory_so_far(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	uint64_t pages = 0;
+
+	if (f && fscanf(f, "%" SCNu64, &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
 void parser_process(int socket, volatile uint32_t *reading, pid_t parent)
 {
-	struct rlimit memory = {MEMORY_MOST, MEMORY_MOST}, none = {0, 0};
+	const uint64_t most = memory_so_far() + MEMORY_MOST;
+	struct rlimit memory = {most, most}, none = {0, 0};
 	struct parsing *p = calloc(1, sizeof(*p));
 
 	/* The files of the process before stay open here: who serves one may let its closing hang.

@@ -103,20 +103,29 @@ static bool send_debug(struct user_files *f, uint32_t number, const char *where)
 	return a.ok;
 }
 
-/* One that is too large, or broken, is not read again. */
+/* One that cannot be read is not tried again. */
+static void give_up(struct user_files *f, struct known_file *n)
+{
+	char why[CALLS_FILE + 96];
+
+	n->bad = true;
+	if (n->known.map)
+		snprintf(why, sizeof(why), "%s of process %u: it is too large, or broken",
+			 n->known.name, n->tgid);
+	else
+		snprintf(why, sizeof(why), "%s: it is no 64-bit program, or too large",
+			 n->known.name);
+	f->lost(f->ctx, why);
+}
+
 static void send_map(struct user_files *f, struct known_file *n, uint32_t number)
 {
 	struct parse_ask ask = {.what = PARSE_MAP, .file = number, .n = n->anew};
-	char why[CALLS_FILE + 96];
 	struct parse_answer a;
 
 	n->anew = false;
-	if (!ask_parser(f, &ask, n->fd, &a) || a.ok)
-		return;
-	n->bad = true;
-	snprintf(why, sizeof(why), "%s of process %u: it is too large, or broken", n->known.name,
-		 n->tgid);
-	f->lost(f->ctx, why);
+	if (ask_parser(f, &ask, n->fd, &a) && !a.ok)
+		give_up(f, n);
 }
 
 static void send_file(struct user_files *f, uint32_t number)
@@ -135,7 +144,8 @@ static void send_file(struct user_files *f, uint32_t number)
 	}
 	if (!ask_parser(f, &ask, n->fd, &a))
 		return;
-	n->bad = !a.ok;
+	if (!a.ok)
+		give_up(f, n);
 	if (n->bad || !is_build(a.build))
 		return;
 	memcpy(n->known.build, a.build, sizeof(n->known.build));

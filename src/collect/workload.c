@@ -51,6 +51,11 @@ struct samples *samples_new(const struct workload *workload)
 	return s;
 }
 
+void samples_hide(struct samples *s, const struct workload *workload)
+{
+	madvise(s, samples_bytes(workload), MADV_DONTFORK);
+}
+
 void samples_free(struct samples *s, const struct workload *workload)
 {
 	if (s)

@@ -114,6 +114,8 @@ struct samples; /* memory of the series, shared */
 
 struct samples *samples_new(const struct workload *workload); /* NULL: out of memory */
 void samples_free(struct samples *s, const struct workload *workload);
+/* Keeps them from processes that begin later. */
+void samples_hide(struct samples *s, const struct workload *workload);
 struct series *samples_series(struct samples *s);
 
 /* Warms up: makes windows, and sets the threshold of each series. Without a given one (ticks; 0:

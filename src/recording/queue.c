@@ -279,8 +279,12 @@ pid_t queue_writer(struct queue *q, int fd, uint64_t most, const struct cpus *cp
 	struct writer w = {.q = q, .fd = fd};
 	int error;
 
-	if (pid)
-		return pid < 0 ? -errno : pid;
+	if (pid < 0)
+		return -errno;
+	if (pid) {
+		madvise(q, sizeof(*q), MADV_DONTFORK); /* not for who reads strangers' files */
+		return pid;
+	}
 	/* these go to the whole group; culprit's process says when it is over */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);

@@ -339,16 +339,22 @@ def lookers():
 
 
 with lib.ready_file() as ready:
-    proc = lib.spawn("run", "-c", str(cpu), "-d", "10m", "-q", "--no-audit", "--user-stacks",
-                     "--ready-file", ready)
+    proc = lib.spawn("record", "-c", str(cpu), "-d", "10m", "-q", "--no-audit", "--user-stacks",
+                     "--ready-file", ready, os.path.join(place, "killed.rec"))
     lib.await_ready(proc, ready)
     stopped = lookers()
     for pid in stopped:  # no end is heard of then
         os.kill(pid, signal.SIGSTOP)
+    shared = [line for pid in stopped for child in (pid, *lib.children(pid))
+              for line in lib.read(f"/proc/{child}/maps").splitlines() if " rw-s " in line]
     proc.kill()
     lib.finish(proc)
 ok(len(stopped) == 1 and not lib.await_gone(lib.marked),
    "who looks ends with culprit, whatever it is at", stopped, lib.marked())
+sizes = [int(end, 16) - int(begin, 16)
+         for begin, end in (line.split()[0].split("-") for line in shared)]
+ok(set(sizes) == {os.sysconf("SC_PAGESIZE")} and all("/dev/zero" in line for line in shared),
+   "nor can it write to culprit's memory: it shares a page with who reads files", shared)
 
 # ---- refusals ----
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "collect/user_files.h"
@@ -170,21 +171,77 @@ static void test_broken_dump(void **state)
 	is_lost(*state, 1);
 }
 
-static void test_large_map(void **state)
+/* Lines of which 34 MiB are more than a map may have. */
+static void put_lines(unsigned times)
 {
 	enum { LINES = 1024, LINE = 1001 };
 	char *lines = malloc(LINES * LINE + 1);
 
 	assert_non_null(lines);
-	put("1000 10 old\n", O_TRUNC, 1);
-	is_name(*state, 0x1000, "old");
 	for (int i = 0; i < LINES; i++)
 		sprintf(lines + i * LINE, "2000 10 %0*d\n", LINE - 9, i);
-	for (int i = 0; i < 34; i++)
+	while (times--)
 		put(lines, O_APPEND, 2);
-	put("1000 10 new\n", O_APPEND, 3);
 	free(lines);
+}
+
+static void test_large_map(void **state)
+{
+	put("1000 10 old\n", O_TRUNC, 1);
+	is_name(*state, 0x1000, "old");
+	put_lines(34);
+	put("1000 10 new\n", O_APPEND, 3);
 	is_lost(*state, 1);
+}
+
+/* Memory that the process has before does not count: with hundreds of CPUs it is more than that. */
+static void test_large_process(void **state)
+{
+	const size_t much = 800 << 20;
+	void *memory = mmap(NULL, much, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct user_files *f;
+
+	(void)state;
+	assert_true(memory != MAP_FAILED);
+	f = user_files_new(NULL, lost, NULL, -1);
+	munmap(memory, much);
+	assert_non_null(f);
+	put("1000 10 one\n", O_TRUNC, 1);
+	put_lines(1);
+	is_name(f, 0x1000, "one");
+	assert_int_equal(told, 0);
+	user_files_free(f);
+}
+
+/* A program that cannot be read: it is told once. */
+static void test_no_program(void **state)
+{
+	struct parse_ask ask = {.what = PARSE_WALK, .n = 1};
+	static struct parse_answer a;
+	struct user_stack u = {.tgid = getpid(), .start_stack = 1};
+	unsigned long long begin, end;
+	void *at;
+	int fd;
+
+	put("MZ, and no more of it than this line\n", O_TRUNC, 1);
+	fd = open(path, O_RDONLY);
+	at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_true(fd >= 0 && at != MAP_FAILED);
+	close(fd);
+	begin = (uintptr_t)at;
+	end = begin + 4096;
+	for (size_t i = 0; i < sizeof(ask.place) / sizeof(*ask.place); i++)
+		ask.place[i].file = PARSE_FILES;
+	for (int i = 0; i < 2; i++) {
+		ask.place[0] = (struct parse_place){
+			user_files_number(*state, &u, begin, end, "00:00 1", "a.exe"), 0};
+		assert_true(ask.place[0].file < PARSE_FILES);
+		assert_true(user_files_walk(*state, &ask, &a));
+		assert_string_equal(a.frame[0].name, "");
+	}
+	munmap(at, 4096);
+	assert_int_equal(told, 1);
+	assert_string_equal(said, "a.exe: it is no 64-bit program, or too large");
 }
 
 static void test_late_map(void **state)
@@ -224,6 +281,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_dump_as_it_is_now, begin, end),
 		cmocka_unit_test_setup_teardown(test_broken_dump, begin, end),
 		cmocka_unit_test_setup_teardown(test_large_map, begin, end),
+		cmocka_unit_test_setup_teardown(test_large_process, begin, end),
+		cmocka_unit_test_setup_teardown(test_no_program, begin, end),
 		cmocka_unit_test_setup_teardown(test_late_map, begin, end),
 		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
 	};
