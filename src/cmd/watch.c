@@ -111,9 +111,11 @@ const struct opt_command watch_usage = {
 	.about = "No sampler runs: your program is the workload. For each of its threads it "
 		 "reports the interrupts during its time on a CPU, when it was preempted and by "
 		 "whom, and how long it waited to run after it was woken. A program that includes "
-		 "culprit.h can report its own late times; then these are explained instead. Ends "
-		 "with the program, with -d, or with Ctrl-C.\n\n" EXIT_STATUS(
-			 "2 --max-hiccup, --max-lost or --stop-on was crossed, ") IF_NOBODY,
+		 "culprit.h can report its own late times; then these are explained instead, of "
+		 "processes given by their number (-p, --vcpus PID). Ends when all that is given "
+		 "so has ended, unless others may come; with -d, or with "
+		 "Ctrl-C.\n\n" EXIT_STATUS("2 --max-hiccup, --max-lost or --stop-on was crossed, ")
+			 IF_NOBODY,
 	.opts = watch_opts,
 	.examples = watch_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, ENV_NOTIFY, {0}},
@@ -267,7 +269,6 @@ static int run(struct options *o, struct view *v)
 	struct workload_command *c = &o->command;
 	struct watch_state state = {o, v};
 	struct watch_options wo = {.threads = o->threads,
-				   .pid = watch_threads_process(&o->threads),
 				   .cpus = c->measure.cpus,
 				   .later = o->later,
 				   .housekeeping = c->measure.housekeeping,
@@ -283,13 +284,10 @@ static int run(struct options *o, struct view *v)
 			    .limits = &c->limits,
 			    .record_to = c->record,
 			    .force = c->force,
-			    /* a program of another user makes its reports when it likes to */
-			    .keeps = (wo.pid ? RIGHT_DAC_READ_SEARCH | RIGHT_FOWNER : 0) |
-				     watch_threads_rights(&o->threads) |
+			    .keeps = watch_threads_rights(&o->threads) |
 				     (o->textfile.path ? RIGHTS_OF_FILES : 0),
 			    .makes_maps = !cpus_empty(&o->later),
 			    .last = &o->last,
-			    .signal_pid = wo.pid,
 			    .every_ns = textfile_every(&o->textfile),
 			    .snapshot = textfile_wanted(&o->textfile) ? snapshot : NULL,
 			    .ctx = &state,
@@ -297,6 +295,12 @@ static int run(struct options *o, struct view *v)
 			    .end = end};
 	int code;
 
+	watch_threads_programs(&o->threads, wo.pid);
+	wo.ends = wo.pid[0] && !watch_threads_may_come(&o->threads);
+	if (wo.ends)
+		live.signal_pid = wo.pid[0];
+	if (wo.pid[0]) /* a program of another user makes its reports when it likes to */
+		live.keeps |= RIGHT_DAC_READ_SEARCH | RIGHT_FOWNER;
 	wo.threads.sums = o->sums ? SUMS_ALONE : SUMS_NONE;
 	if (textfile_wanted(&o->textfile) &&
 	    !(state.textfile = textfile_open(&o->textfile, c->output.metrics_per == PER_HOST,

@@ -17,7 +17,6 @@
 #include "collect/mounts.h"
 #include "collect/vcpus.h"
 
-#define IDS          16      /* numbers in struct watched */
 #define PIDS         4194304 /* the kernel's PID_MAX_LIMIT */
 #define MACHINE_CPUS (CHOICE_THREADS / CHOICE_VCPUS)
 
@@ -32,12 +31,13 @@ static int set_id(const char *text, void *field, const struct opt *row, char *wh
 	(void)row;
 	if (parse_integer(text, 1, PIDS, &n, why, whylen))
 		return -EINVAL;
-	for (int i = 0; i < IDS; i++)
+	for (int i = 0; i < WATCH_IDS; i++)
 		if (!id[i]) {
 			id[i] = n;
 			return 0;
 		}
-	snprintf(why, whylen, "'%s' is one too many: at most %d can be watched at once", text, IDS);
+	snprintf(why, whylen, "'%s' is one too many: at most %d can be watched at once", text,
+		 WATCH_IDS);
 	return -EINVAL;
 }
 
@@ -132,11 +132,19 @@ bool watch_threads_given(const struct watched *w)
 	return w->tgid[0] || w->tid[0] || w->vcpus[0] || watch_threads_may_come(w);
 }
 
-int32_t watch_threads_process(const struct watched *w)
+static void add_program(int32_t *pid, int32_t more)
 {
-	if (watch_threads_may_come(w))
-		return 0;
-	return w->tgid[0] ? w->tgid[0] : w->vcpus[0] ? vcpus_pid(w->vcpus[0]) : 0;
+	while (*pid && *pid != more)
+		pid++;
+	*pid = more; /* 0: a machine's name */
+}
+
+void watch_threads_programs(const struct watched *w, int32_t *pid)
+{
+	for (int i = 0; i < WATCH_IDS && w->tgid[i]; i++)
+		add_program(pid, w->tgid[i]);
+	for (int i = 0; w->vcpus[i]; i++)
+		add_program(pid, vcpus_pid(w->vcpus[i]));
 }
 
 bool watch_threads_may_come(const struct watched *w)
@@ -234,14 +242,14 @@ int watch_threads_check(const struct watched *w)
 				"is mounted nowhere: mount -t cgroup2 none /sys/fs/cgroup, or use "
 				"--comm");
 
-	for (int i = 0; i < IDS && w->tgid[i]; i++) {
+	for (int i = 0; i < WATCH_IDS && w->tgid[i]; i++) {
 		if (kill(w->tgid[i], 0) && errno == ESRCH)
 			return complain("there is no process %d (-p): ps -e lists all processes",
 					w->tgid[i]);
 		if (check_leader(w->tgid[i], "-p"))
 			return -1;
 	}
-	for (int i = 0; i < IDS && w->tid[i]; i++) {
+	for (int i = 0; i < WATCH_IDS && w->tid[i]; i++) {
 		snprintf(path, sizeof(path), "/proc/%d", w->tid[i]);
 		if (access(path, F_OK))
 			return complain("there is no thread %d (--tid): ps -eL lists all threads",
@@ -254,7 +262,7 @@ bool watch_threads_exits(const struct watched *w)
 {
 	bool exits = w->vcpus[0];
 
-	for (int i = 0; i < IDS && w->tgid[i] && !exits && !w->syscalls; i++)
+	for (int i = 0; i < WATCH_IDS && w->tgid[i] && !exits && !w->syscalls; i++)
 		exits = vcpus_of_kvm(w->tgid[i]);
 	return exits;
 }
@@ -290,9 +298,9 @@ static void add_allowed(int pid, int tid, struct cpus *cpus)
 
 void watch_threads_cpus(const struct watched *w, struct cpus *cpus)
 {
-	for (int i = 0; i < IDS && w->tid[i]; i++)
+	for (int i = 0; i < WATCH_IDS && w->tid[i]; i++)
 		add_allowed(w->tid[i], w->tid[i], cpus);
-	for (int i = 0; i < IDS && w->tgid[i]; i++) {
+	for (int i = 0; i < WATCH_IDS && w->tgid[i]; i++) {
 		char path[64];
 		struct dirent *e;
 		DIR *d;

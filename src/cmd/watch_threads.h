@@ -19,8 +19,8 @@ bool watch_threads_given(const struct watched *w);
 /* Threads are chosen that may come later, and on any CPU. */
 bool watch_threads_may_come(const struct watched *w);
 
-/* The process with which watching ends, and whose own reports are read; 0: none. */
-int32_t watch_threads_process(const struct watched *w);
+/* Adds the processes that are given by number, each once, to pid: WATCH_PROGRAMS zeros and one. */
+void watch_threads_programs(const struct watched *w, int32_t *pid);
 
 /* Refuses what is not there. 0, or -1 with the reason said. */
 int watch_threads_check(const struct watched *w);

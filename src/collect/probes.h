@@ -15,12 +15,13 @@
 struct probes;
 
 /* Threads to watch, in place of a sampler. Zeros: none. */
+#define WATCH_IDS 16 /* as many as watch.bpf.c keeps */
 struct watched {
-	int32_t tgid[16], tid[16]; /* as many as watch.bpf.c keeps */
-	bool users;                /* all threads of user space */
-	bool faults, syscalls;     /* records these of the threads, too */
-	bool exits;                /* records why virtual CPUs leave their guests */
-	enum summing sums;         /* adds up, and keeps no record or all of them */
+	int32_t tgid[WATCH_IDS], tid[WATCH_IDS];
+	bool users;            /* all threads of user space */
+	bool faults, syscalls; /* records these of the threads, too */
+	bool exits;            /* records why virtual CPUs leave their guests */
+	enum summing sums;     /* adds up, and keeps no record or all of them */
 	/* Processes by their names, with asterisks, and by what they belong to: choice.h. NULL
 	 * ends each. */
 	const char *comm[CHOICE_GLOBS + 1], *unit[CHOICE_GROUPS + 1], *cgroup[CHOICE_GROUPS + 1];

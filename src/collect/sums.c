@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/sums.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,14 +130,13 @@ static void come(void *ctx, uint32_t index, unsigned cpu)
 		say("out of memory: the sums of CPU %u are missing", cpu);
 }
 
-/* False when the watched process has ended. */
 static bool poll(void *run)
 {
 	struct live_sums *s = run;
 
 	choice_look(s->choice, &s->view->run, now_ns());
 	hotplug_look(&s->hotplug, false, come, s);
-	return !s->options.pid || !kill(s->options.pid, 0) || errno != ESRCH;
+	return !watch_is_over(&s->options);
 }
 
 static void fill(struct live_sums *s, uint64_t now)

@@ -50,8 +50,9 @@ struct live_watch {
 	struct steal steal;
 	struct hotplug hotplug;
 	uint64_t lost_before, misses_before, begin_ns, end_ns;
-	uint64_t placed_ns;      /* when it looked where it runs itself */
-	struct reports *reports; /* the program's own */
+	uint64_t placed_ns;                      /* when it looked where it runs itself */
+	struct reports *reports[WATCH_PROGRAMS]; /* the programs' own */
+	uint32_t nreports;
 	struct reader_priority reader;
 	struct vcpu_clocks clocks; /* as the window opened */
 	bool ended;
@@ -144,7 +145,8 @@ static int close_watch(void *run)
 	struct live_watch *w = run;
 
 	reader_sink(&w->reader);
-	reports_free(w->reports);
+	for (uint32_t i = 0; i < w->nreports; i++)
+		reports_free(w->reports[i]);
 	choice_free(w->choice);
 	waits_unmap(w->waits);
 	probes_close(w->probes);
@@ -163,6 +165,17 @@ static int close_watch(void *run)
 	return 0;
 }
 
+/* 0, or -1 with the reason said. */
+static int open_reports(struct live_watch *w)
+{
+	for (; w->options.pid[w->nreports]; w->nreports++) {
+		w->reports[w->nreports] = reports_new(w->options.pid[w->nreports]);
+		if (!w->reports[w->nreports])
+			return complain("out of memory");
+	}
+	return 0;
+}
+
 static void *open_watch(const void *options, const struct engine_hooks *hooks, struct view *view)
 {
 	struct live_watch *w = calloc(1, sizeof(*w));
@@ -174,10 +187,7 @@ static void *open_watch(const void *options, const struct engine_hooks *hooks, s
 	w->options = *(const struct watch_options *)options;
 	w->hooks = *hooks;
 	w->view = view;
-	w->reports = reports_new(w->options.pid);
-	if (!w->reports)
-		complain("out of memory");
-	else if (!open_all(w) && !*hooks->stop) {
+	if (!open_reports(w) && !open_all(w) && !*hooks->stop) {
 		watch_hear(w->watch, hooks->hear, hooks->ctx);
 		return w;
 	}
@@ -190,10 +200,23 @@ static void take_reports(struct live_watch *w, uint64_t ns)
 {
 	struct culprit_report r;
 
-	while (reports_next(w->reports, ns, &r))
-		if (reports_believe(w->reports, &r, watch_process(w->watch, r.tid)))
-			reports_spend(w->reports, watch_window(w->watch, w->options.pid, r.tid,
-							       r.start_ns, r.end_ns));
+	for (uint32_t i = 0; i < w->nreports; i++) {
+		struct reports *p = w->reports[i];
+
+		while (reports_next(p, ns, &r))
+			if (reports_believe(p, &r, watch_process(w->watch, r.tid)))
+				reports_spend(p, watch_window(w->watch, w->options.pid[i], r.tid,
+							      r.start_ns, r.end_ns));
+	}
+}
+
+/* Looks for the new ones. */
+static void fetch_reports(struct live_watch *w)
+{
+	for (uint32_t i = 0; i < w->nreports; i++) {
+		reports_open(w->reports[i], w->begin_ns);
+		reports_fetch(w->reports[i]);
+	}
 }
 
 /* ---- reading ---- */
@@ -244,12 +267,23 @@ static int begin(void *run)
 		w->thread_lost[i] = probes_state(w->probes, i)->lost[LEVEL_THREAD];
 	w->misses_before = probes_recursion_misses(w->probes);
 	hotplug_begin(&w->hotplug, &w->options, w->probes, &w->view->run);
-	reports_open(w->reports, w->begin_ns);
+	fetch_reports(w);
 	steal_begin(&w->steal);
 	return 0;
 }
 
-/* False when the watched process has ended. */
+bool watch_is_over(const struct watch_options *o)
+{
+	const int32_t *pid = o->pid, *tid = o->threads.tid;
+	bool some = !o->ends;
+
+	for (int i = 0; pid[i] && !some; i++)
+		some = !kill(pid[i], 0) || errno != ESRCH;
+	for (int i = 0; i < WATCH_IDS && tid[i] && !some; i++)
+		some = !kill(tid[i], 0) || errno != ESRCH;
+	return !some;
+}
+
 static bool poll(void *run)
 {
 	struct live_watch *w = run;
@@ -261,13 +295,12 @@ static bool poll(void *run)
 		rise_or_sink(w);
 	}
 	choice_look(w->choice, &w->view->run, now_ns());
-	reports_open(w->reports, w->begin_ns);
-	reports_fetch(w->reports);
+	fetch_reports(w);
 	read_until(w, until);
 	watch_until(w->watch, until);
 	take_reports(w, until);
 	hotplug_look(&w->hotplug, false, NULL, NULL);
-	return !w->options.pid || !kill(w->options.pid, 0) || errno != ESRCH;
+	return !watch_is_over(&w->options);
 }
 
 /* Writes the counts up to `now` to the view; those of no thread stand in the first lane's row. */
@@ -290,7 +323,9 @@ static void count(struct live_watch *w, uint64_t now)
 	v->cpu[0].waits_lost = 0;
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		v->cpu[0].waits_lost += probes_state(w->probes, i)->own.waits_lost;
-	v->cpu[0].hiccups_lost = reports_lost(w->reports);
+	v->cpu[0].hiccups_lost = 0;
+	for (uint32_t i = 0; i < w->nreports; i++)
+		v->cpu[0].hiccups_lost += reports_lost(w->reports[i]);
 }
 
 static void snapshot(void *run)
@@ -329,13 +364,14 @@ static void end(void *run)
 	probes_gate(w->probes, false);
 	choice_tell(w->choice, &w->view->run);
 	steal_end(&w->steal);
-	reports_fetch(w->reports);
+	fetch_reports(w);
 	read_until(w, end);
 	for (int i = 0; i < LAST_REPORTS; i++) {
 		take_reports(w, end);
-		reports_fetch(w->reports);
+		fetch_reports(w);
 	}
-	reports_end(w->reports, end);
+	for (uint32_t i = 0; i < w->nreports; i++)
+		reports_end(w->reports[i], end);
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		if (probes_state(w->probes, i)->lost[LEVEL_THREAD] != w->thread_lost[i])
 			watch_lost(w->watch, i);

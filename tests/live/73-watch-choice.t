@@ -209,6 +209,20 @@ with program("machine") as p, program("machine") as other:
     ok(r.rc == 0 and r.err.count(f"process {p.pid} is called {name}, but no thread") == 1,
        "--vcpus NAME of a machine whose threads have no names: says so", r)
 
+# ---- the end of several ----
+for sums in (), ("--sums",):
+    first, second, thread = (Program("sleep") for _ in range(3))
+    ready = os.path.join(place, f"several{len(sums)}")
+    proc = lib.spawn("watch", "-p", str(first.pid), "-p", str(second.pid), "--tid", str(thread.pid),
+                     "-d", "1h", "-q", "-o", "/dev/null", "--ready-file", ready, *sums)
+    lib.await_ready(proc, ready)
+    for p, left in (first, 2), (second, 1), (thread, 0):
+        p.end()
+        if left:
+            time.sleep(0.3)  # many looks
+            is_(proc.poll(), None, f"{' '.join(sums)} goes on while {left} of them live")
+    is_(lib.finish(proc).rc, 0, "and ends by itself when none does")
+
 # ---- on the CPUs that were asked for ----
 with program("spin") as here, program("spin", on=(elsewhere,)) as there:
     report, _ = watch("-c", cpu, meanwhile=lambda: have_run(here, there))
@@ -271,9 +285,9 @@ MAGIC = 0x32656b6375636c75
 class Forged:
     """A program, a watch of it, and a file of reports that has this owner, and says that it is of
     another process, or of one that started later. by, prefix: commands that start the program, and
-    culprit."""
+    culprit. beside: what else is watched."""
 
-    def __init__(self, owner, pid=0, later=0, by=(), prefix=()):
+    def __init__(self, owner, pid=0, later=0, by=(), prefix=(), beside=()):
         self.program = Program("spin", prefix=by)
         self.pid = self.program.pid
         self.path = f"/dev/shm/culprit-{self.pid}"
@@ -284,8 +298,8 @@ class Forged:
         os.chown(self.path, owner, owner)
         os.chmod(self.path, 0o600)
         self.ready = os.path.join(place, f"r1-{self.pid}")
-        self.proc = lib.spawn("watch", "-p", str(self.pid), "-d", "60s", "-q", "-f", "json",
-                              "--ready-file", self.ready, prefix=prefix)
+        self.proc = lib.spawn("watch", *map(str, beside), "-p", str(self.pid), "-d", "60s", "-q",
+                              "-f", "json", "--ready-file", self.ready, prefix=prefix)
 
     def report(self):
         """12 times, in the window."""
@@ -311,7 +325,9 @@ hidden = "the same of another user's program, of which /proc hides all"
 forged = [("a file that is not the process's own is not believed", False, Forged(65534)),
           ("nor one of an earlier process of the same number", False, Forged(0, later=-1)),
           ("nor one of another process", False, Forged(0, pid=1)),
-          ("one that says so is", True, Forged(0))]
+          ("one that says so is", True, Forged(0)),
+          ("also of the second process that is given, and beside a name", True,
+           Forged(0, beside=("-p", os.getpid(), "--comm", "culprit-no-such")))]
 if subprocess.run([*HIDDEN, "true"], check=False).returncode or not shutil.which("setpriv"):
     skip(hidden, "no hidepid or setpriv")
 else:
@@ -324,7 +340,7 @@ for _, _, f in forged:
 # A machine of another user. Root's group sees it, unless gid= names another.
 hidden = ["--vcpus of a machine that /proc hides: is watched on",
           "--vcpus of a machine that /proc hides only later: is watched on, and that is said"]
-if len(forged) < 5:
+if len(forged) < 6:
     for name in hidden:
         skip(name, "no hidepid or setpriv")
 else:
