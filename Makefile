@@ -351,6 +351,7 @@ $(O)/tests/unit/test_trial: $(O)/src/cmd/trial.o \
 $(O)/tests/unit/test_reports: $(O)/src/collect/reports.o
 $(O)/tests/unit/test_audit_bounds: LDFLAGS += $(WRAP)
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
+$(O)/tests/unit/test_user_stacks: $(O)/src/collect/user_stacks.o
 $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/user_process.o
 $(O)/tests/unit/test_user_files: \
 	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o \

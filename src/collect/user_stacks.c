@@ -43,8 +43,8 @@ struct user_stacks {
 	} slot[USER_STACKS];
 	uint16_t place[2 * USER_STACKS]; /* hash: numbers, 0: free */
 	struct known known[USER_STACKS + 1];
-	uint32_t count, pending;
-	const char *lost[LOST_SAID]; /* files, and why */
+	uint32_t count, sent, pending; /* the last: without an answer */
+	const char *lost[LOST_SAID];   /* files, and why */
 	uint32_t files_lost;
 	struct user_answer answer;
 };
@@ -137,12 +137,15 @@ static bool same(const struct user_stack *a, const struct user_stack *b)
 	       a->leaf_at == b->leaf_at && !memcmp(a->frame, b->frame, sizeof(a->frame));
 }
 
-static void ask(struct user_stacks *s, uint32_t number)
+/* Asks for those that there was no room for before; those for which there is none now wait. */
+static void ask(struct user_stacks *s)
 {
-	struct user_ask a = {number, s->known[number].stack};
+	for (; s->sent < s->count; s->sent++) {
+		struct user_ask a = {s->sent + 1, s->known[s->sent + 1].stack};
 
-	/* Without room the calls stay unknown. */
-	s->pending += send(s->socket, &a, sizeof(a), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(a);
+		if (send(s->socket, &a, sizeof(a), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(a))
+			return;
+	}
 }
 
 static uint32_t number_of(struct user_stacks *s, const struct user_stack *u)
@@ -160,7 +163,7 @@ static uint32_t number_of(struct user_stacks *s, const struct user_stack *u)
 			continue;
 		*place = ++s->count;
 		s->known[*place].stack = *u;
-		ask(s, *place);
+		s->pending++;
 		return *place;
 	}
 }
@@ -179,6 +182,7 @@ uint32_t user_stacks_number(struct user_stacks *s, int32_t id, int32_t *kernel)
 		s->slot[slot].kernel = u.stack;
 		s->slot[slot].number = number_of(s, &u);
 	}
+	ask(s);
 	*kernel = s->slot[slot].kernel;
 	return s->slot[slot].number;
 }
@@ -199,6 +203,7 @@ static void hear(struct user_stacks *s)
 	size_t head = offsetof(struct user_answer, calls);
 	ssize_t n;
 
+	ask(s);
 	while (s->pending && (n = recv(s->socket, a, sizeof(*a), MSG_DONTWAIT)) != -1) {
 		if (n <= (ssize_t)head) { /* the other process has ended */
 			s->pending = 0;
