@@ -12,6 +12,7 @@
 
 #include "base/escape.h"
 #include "base/flow.h"
+#include "base/phrase.h"
 #include "base/units.h"
 #include "model/groups.h"
 #include "render/text.h"
@@ -28,14 +29,26 @@ static double share(const struct view *v, uint32_t i)
 	return view_threads(v) ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);
 }
 
+/* The command begins a line of its own where it does not fit behind the words; one that is longer
+ * than a line goes on as in text_command(). */
 static void write_verdict(const struct page *p, const char *verdict)
 {
-	char safe[4 * sizeof(p->view->cpu->verdict)];
+	char words[4 * sizeof(p->view->cpu->verdict)], command[sizeof(words)];
+	size_t at = phrase_command(verdict);
 	struct flow f;
 
 	fputs(text_style(p, BOLD), p->out);
 	flow_start(&f, p->out, p->width, "", " ", "  ");
-	flow_words(&f, escape_text(verdict, SIZE_MAX, safe, sizeof(safe)));
+	flow_words(&f, escape_text(verdict, at, words, sizeof(words)));
+	escape_command(verdict + at, command, sizeof(command));
+	if (2 + text_columns(command) > p->width) {
+		fputc('\n', p->out);
+		flow_start(&f, p->out, p->width, "  ", " ", "  ");
+		f.tail = " \\";
+		flow_words(&f, command);
+	} else if (command[0]) {
+		flow_add(&f, "%s", command);
+	}
 	fputs(text_plain(p), p->out);
 	flow_end(&f);
 }

@@ -373,14 +373,67 @@ static void test_little_cost(void **state)
 	view_free(&v);
 }
 
+static void check_verdict(unsigned width, const char *verdict, const char *want)
+{
+	static const unsigned cpus[] = {1};
+	struct view v;
+	struct page p = {.width = width, .view = &v};
+	char *text = NULL;
+	size_t len = 0;
+
+	run_init(&v, cpus, 1, 10);
+	snprintf(v.cpu[0].verdict, sizeof(v.cpu[0].verdict), "%s", verdict);
+	p.out = open_memstream(&text, &len);
+	assert_non_null(p.out);
+	text_verdict(&p, false);
+	fclose(p.out);
+	assert_string_equal(text, want);
+	free(text);
+	view_free(&v);
+}
+
+/* A command stands on one line, or on several that a shell reads as one. */
+static void test_command_of_verdict(void **state)
+{
+	static const char
+		thread[] = "cpu 1 loses 8.09 % to hiccups; 99.1 % of that went to the "
+			   "thread ALL CPUs/TCG [26198]: taskset -pc 0 26198",
+		loop[] = "cpu 1 loses 8.09 % to IRQ 36 (a\\b): for i in 24 25 36 37; do echo 0 > "
+			 "'/proc/of a/$i\\x2d3'; done";
+
+	(void)state;
+	check_verdict(60, thread,
+		      "\ncpu 1 loses 8.09 % to hiccups; 99.1 % of that went to the\n"
+		      "  thread ALL CPUs/TCG [26198]: taskset -pc 0 26198\n");
+	check_verdict(100, thread,
+		      "\ncpu 1 loses 8.09 % to hiccups; 99.1 % of that went to the thread ALL "
+		      "CPUs/TCG [26198]:\n  taskset -pc 0 26198\n");
+	check_verdict(60, loop,
+		      "\ncpu 1 loses 8.09 % to IRQ 36 (a\\\\b):\n"
+		      "  for i in 24 25 36 37; do echo 0 > '/proc/of a/$i\\x2d3'; \\\n  done\n");
+	check_verdict(80, loop,
+		      "\ncpu 1 loses 8.09 % to IRQ 36 (a\\\\b):\n"
+		      "  for i in 24 25 36 37; do echo 0 > '/proc/of a/$i\\x2d3'; done\n");
+	check_verdict(120, loop,
+		      "\ncpu 1 loses 8.09 % to IRQ 36 (a\\\\b): "
+		      "for i in 24 25 36 37; do echo 0 > '/proc/of a/$i\\x2d3'; done\n");
+	check_verdict(60, "cpu 1 is quiet", "\ncpu 1 is quiet\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow_counter), cmocka_unit_test(test_one_piece),
-		cmocka_unit_test(test_pieces),       cmocka_unit_test(test_any_width),
-		cmocka_unit_test(test_few_values),   cmocka_unit_test(test_heading_of_charts),
-		cmocka_unit_test(test_not_in_book),  cmocka_unit_test(test_little_cost),
-		cmocka_unit_test(test_one),          cmocka_unit_test(test_lost_reports),
+		cmocka_unit_test(test_slow_counter),
+		cmocka_unit_test(test_one_piece),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_any_width),
+		cmocka_unit_test(test_few_values),
+		cmocka_unit_test(test_heading_of_charts),
+		cmocka_unit_test(test_not_in_book),
+		cmocka_unit_test(test_little_cost),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_lost_reports),
+		cmocka_unit_test(test_command_of_verdict),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
