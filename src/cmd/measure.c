@@ -292,6 +292,9 @@ void measure_catch_signals(void)
 	if (getenv("NOTIFY_SOCKET")) /* a service: no terminal has gone */
 		sigaction(SIGHUP, &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* Stopped, it could not end the samplers, which would spin on. */
+	signal(SIGTSTP, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
 }
 
 volatile int measure_usr1;

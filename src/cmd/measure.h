@@ -129,7 +129,8 @@ int measure_choose(const struct measure *m, const struct host *host, unsigned *c
 struct collect_options measure_collect(const struct measure *m);
 
 /* Nonzero once SIGINT, SIGTERM or SIGHUP has come: global because a signal handler sets it. A
- * second one ends the process by its default action. */
+ * second one ends the process by its default action. A terminal cannot stop it meanwhile (Ctrl-Z,
+ * writing in the background): its samplers would spin on. */
 extern volatile int measure_stop;
 void measure_catch_signals(void);
 

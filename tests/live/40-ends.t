@@ -55,6 +55,13 @@ is_(r.rc, 0, "Ctrl-C: exit 0")
 ok(r.out and not lib.broken_sums(json.loads(r.out)), "Ctrl-C: the full report", r)
 is_(r.err, "", "Ctrl-C: no word on stderr")
 
+# The samplers would spin on, whatever -d says. A group without a parent in its session ignores it.
+with lib.opened("run", *ON, "-d", "1s", "-q", "--no-trace", stop=False, start_new_session=False,
+                process_group=0) as run:
+    os.killpg(run.proc.pid, signal.SIGTSTP)
+r = run.result
+ok(r.rc == 0 and r.out and not r.err, "Ctrl-Z does not stop it: it ends after its time", r)
+
 # Lines go to a pipe that is full when the signal comes: they are written all the same, and whole.
 with lib.ready_file() as path:
     proc = lib.spawn("run", *ON, "-d", "60s", "-f", "jsonl", "-q", "-t", "200ns", "--no-trace",

@@ -348,12 +348,13 @@ def _begin():
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
-def spawn(*args, prefix=(), path=CULPRIT, **kwargs):
-    """culprit in a process group of its own. kwargs are Popen's, as pipesize: bytes that its pipes
-    hold; one with more in it cannot be made smaller afterwards."""
+def spawn(*args, prefix=(), path=CULPRIT, start_new_session=True, **kwargs):
+    """culprit in a process group of its own; without a new session that wants process_group=0.
+    kwargs are Popen's, as pipesize: bytes that its pipes hold; one with more in it cannot be made
+    smaller afterwards."""
     return subprocess.Popen([*prefix, path, *args], stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(),
-                            start_new_session=True, preexec_fn=_begin, **kwargs)
+                            start_new_session=start_new_session, preexec_fn=_begin, **kwargs)
 
 
 def children(pid):
