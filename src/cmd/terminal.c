@@ -2,6 +2,7 @@
 #include "cmd/terminal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,24 +12,23 @@
 #include <unistd.h>
 
 #include "base/say.h"
-#include "cmd/measure.h"
 
-#define SEQUENCE_MS 20 /* the bytes of one key come together */
+#define SEQUENCE_MS 20   /* the bytes of one key come together */
+#define PATIENCE_MS 1000 /* for a slow terminal; one that was stopped takes nothing */
 
 #define ENTER "\033[?1049h\033[?25l\033[?7l" /* the other screen, no cursor, no wrapping */
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
 
 static struct termios saved;
 static volatile sig_atomic_t entered;
+static int screen = STDOUT_FILENO; /* written to without waiting */
 
 void terminal_leave(void)
 {
 	if (!entered)
 		return;
 	entered = 0;
-	if (write(STDOUT_FILENO, LEAVE, sizeof(LEAVE) - 1) < 0) {
-		/* a terminal that is gone needs nothing */
-	}
+	terminal_finish(LEAVE, sizeof(LEAVE) - 1);
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
 
@@ -40,27 +40,51 @@ static void on_crash(int sig)
 	raise(sig);
 }
 
+int terminal_check(void)
+{
+	const char *term = getenv("TERM");
+	pid_t front = tcgetpgrp(STDIN_FILENO); /* -1: not the terminal that has job control */
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return complain("top needs a terminal; culprit run prints a report anywhere");
+	if (!term || !*term || !strcmp(term, "dumb"))
+		return complain("top needs a terminal that it can draw on, and TERM is '%s'; "
+				"culprit run prints a report anywhere",
+				term ? term : "");
+	if (front >= 0 && front != getpgrp())
+		return complain("top needs the terminal, and runs in the background; culprit run "
+				"prints a report anywhere");
+	return 0;
+}
+
 int terminal_enter(void)
 {
 	static const int crashes[] = {SIGQUIT, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 	struct termios raw;
+	int own;
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &saved))
-		return complain("top needs a terminal; culprit run prints a report anywhere");
+	if (terminal_check())
+		return -1;
+	if (tcgetattr(STDIN_FILENO, &saved))
+		return complain("the terminal cannot be set up: %s", strerror(errno));
+	/* Opened anew: stdout's flags are those of the shell's, too. Not where it is another
+	 * user's. */
+	own = open("/proc/self/fd/1", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (own >= 0)
+		screen = own;
 	raw = saved;
+	raw.c_iflag &= ~IXON; /* stopped by Ctrl-S it could not be left */
 	raw.c_lflag &= ~(ICANON | ECHO);
 	raw.c_cc[VMIN] = 0;
 	raw.c_cc[VTIME] = 0;
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
 		signal(crashes[i], on_crash);
-	signal(SIGTSTP, SIG_IGN); /* a stopped process could not restore the terminal */
 	entered = 1;
 	atexit(terminal_leave);
 	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw))
 		return complain("the terminal cannot be set up: %s", strerror(errno));
-	return write(STDOUT_FILENO, ENTER, sizeof(ENTER) - 1) < 0
-		       ? complain("writing to the terminal: %s", strerror(errno))
-		       : 0;
+	terminal_finish(ENTER, sizeof(ENTER) - 1);
+	return 0;
 }
 
 bool terminal_entered(void)
@@ -80,20 +104,28 @@ void terminal_size(unsigned *width, unsigned *height)
 	*height = size.ws_row;
 }
 
-bool terminal_write(const char *text, size_t len)
+/* As terminal_write, after waiting for so long. A terminal that still has much to show takes more,
+ * but is not ready. */
+static ssize_t write_within(const char *text, size_t len, int wait_ms)
 {
-	size_t at = 0;
+	struct pollfd out = {screen, POLLOUT, 0};
+	bool ready = poll(&out, 1, wait_ms) > 0;
+	ssize_t n = ready || screen != STDOUT_FILENO ? write(screen, text, len) : 0;
 
-	while (text && at < len) {
-		ssize_t n = write(STDOUT_FILENO, text + at, len - at);
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : n;
+}
 
-		if (n < 0 && errno == EINTR && !measure_stop)
-			continue;
-		if (n <= 0)
-			break;
-		at += n;
-	}
-	return at == len;
+ssize_t terminal_write(const char *text, size_t len)
+{
+	return write_within(text, len, 0);
+}
+
+void terminal_finish(const char *text, size_t len)
+{
+	ssize_t n = 1;
+
+	for (size_t at = 0; at < len && n > 0; at += n > 0 ? n : 0)
+		n = write_within(text + at, len - at, PATIENCE_MS);
 }
 
 /* ---- keys ---- */

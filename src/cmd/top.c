@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "audit/book.h"
 #include "audit/conclude.h"
@@ -46,7 +45,11 @@ const struct opt_command top_usage = {
 		 "last screen stays on the terminal.\n\n" EXIT_STATUS_UNCROSSED,
 	.opts = top_opts,
 	.examples = top_examples,
-	.environment = (const struct opt_choice[]){ENV_NO_COLOR, {0}},
+	.environment =
+		(const struct opt_choice[]){
+			ENV_NO_COLOR,
+			{"TERM", "if it is empty or dumb: top cannot draw, and ends"},
+			{0}},
 };
 
 /* Gives the sources on the screen their causes and advice. */
@@ -222,7 +225,9 @@ struct terminal {
 	struct recent recent;
 	struct top_state screen;
 	unsigned width, height; /* as it was drawn */
-	bool second;            /* a second has passed since */
+	char *frame;            /* text on its way; NULL: none */
+	size_t len, at;         /* bytes of it, and those that are written */
+	bool due;               /* the next one is to be drawn */
 	bool gone;              /* the terminal has gone */
 };
 
@@ -241,7 +246,28 @@ static void snapshot(void *ctx)
 
 	if (s->view->run.duration_ns)
 		recent_second(&s->recent, s->view);
-	s->second = true;
+	s->due |= !s->screen.paused;
+}
+
+/* Draws when that is due and the last frame is written, and writes what the terminal takes. */
+static void show(struct terminal *s)
+{
+	ssize_t n;
+
+	if (s->due && !s->frame) {
+		s->frame = draw(&s->screen, s->view, &s->recent, &s->len);
+		s->at = 0;
+		s->due = false;
+	}
+	if (!s->frame)
+		return;
+	n = terminal_write(s->frame + s->at, s->len - s->at);
+	s->gone = n < 0;
+	s->at += n > 0 ? n : 0;
+	if (s->at == s->len) {
+		free(s->frame);
+		s->frame = NULL;
+	}
 }
 
 static bool step(void *ctx)
@@ -249,8 +275,6 @@ static bool step(void *ctx)
 	struct terminal *s = ctx;
 	enum key_result key = terminal_entered() ? take_keys(&s->screen) : KEYS_QUIT;
 	unsigned width, height;
-	size_t len;
-	char *text;
 
 	if (key == KEYS_QUIT)
 		return false;
@@ -259,12 +283,8 @@ static bool step(void *ctx)
 		key = KEYS_DRAW;
 	s->width = width;
 	s->height = height;
-	if (key == KEYS_DRAW || (s->second && !s->screen.paused)) {
-		text = draw(&s->screen, s->view, &s->recent, &len);
-		s->gone = text && !terminal_write(text, len);
-		free(text);
-	}
-	s->second = false;
+	s->due |= key == KEYS_DRAW;
+	show(s);
 	return !s->gone;
 }
 
@@ -289,7 +309,7 @@ static int end(void *ctx)
 	s->screen.colour = s->screen.paused = false;
 	text = draw(&s->screen, s->view, &s->recent, &len);
 	if (text)
-		terminal_write(text, len);
+		terminal_finish(text, len);
 	free(text);
 	return EXIT_OK;
 }
@@ -314,6 +334,7 @@ static int run(const struct measure *m, struct view *v)
 			    .end = end};
 	int code = live_run(&live);
 
+	free(terminal.frame);
 	recent_free(&terminal.recent);
 	top_free(&terminal.screen);
 	return code;
@@ -333,8 +354,7 @@ int cmd_top(int argc, char **argv)
 		free(v);
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		complain("top needs a terminal; culprit run prints a report anywhere");
+	if (terminal_check()) {
 		free(v);
 		return EXIT_ERROR;
 	}

@@ -42,6 +42,12 @@ is_(narrow, on_terminal(0, columns=40),
 is_(narrow, on_terminal(0, COLUMNS="30"),
     "so has one that COLUMNS makes as narrow")
 
+# ---- one that cannot be drawn on ----
+for term in "dumb", "":
+    r = lib.on_terminal("top", "-c", "0", "--no-trace", "-d", "100ms", TERM=term)
+    ok(r.rc == 1 and re.fullmatch(rf"culprit: top needs a terminal [^\n]* '{term}'[^\n]*\n", r.err),
+       f"top where TERM is '{term}': one line, and nothing is drawn", r)
+
 # ---- width ----
 # A word alone on its line may be wider, and on 60 columns the figures of a workload are: nothing
 # can be left out of them.

@@ -207,7 +207,7 @@ def on_terminal(args):
     """Status and what came on a terminal."""
     master, slave = pty.openpty()
     with subprocess.Popen([*NOBODY, path, *args], stdin=slave, stdout=slave, stderr=slave,
-                          start_new_session=True,
+                          start_new_session=True, env={**os.environ, "TERM": "xterm"},
                           preexec_fn=lambda: os.sched_setaffinity(0, lib.ALLOWED)) as proc:
         os.close(slave)
         text = b""

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import termios
 import time
 
 import lib
@@ -153,6 +154,21 @@ try:
         start("--no-trace")
         os.kill(first_of(tops()), sig)
         same_terminal(name, sig != signal.SIGQUIT)
+    start("--no-trace")
+    keys("C-s")
+    time.sleep(1.5)  # drawn each second
+    os.kill(first_of(tops()), signal.SIGTERM)
+    same_terminal("Ctrl-S and SIGTERM")
+    start("--no-trace", "-d", "1s")
+    way = os.open(tmux("display", "-p", "-t", "t", "#{pane_tty}").strip(), os.O_RDWR | os.O_NOCTTY)
+    termios.tcflow(way, termios.TCOOFF)
+    is_(lib.await_gone(tops), {}, "a terminal that takes nothing: it ends after its time")
+    termios.tcflow(way, termios.TCOON)
+    os.close(way)
+    lib.await_gone(lambda: not lib.read(f"{place}/after"))
+    is_(lib.read(f"{place}/after"), lib.read(f"{place}/before"), "and restores its settings")
+    keys(f"clear; {CULPRIT} top -c {cpu} --no-trace & wait $!; echo it was $?", "Enter")
+    shows("in the background one line says that it cannot", "it was 1\n", "in the background")
     start("--no-trace")
     tmux("kill-session", "-t", "t")
     is_(lib.await_gone(tops), {}, "a closed terminal: nothing is left running")
