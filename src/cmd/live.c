@@ -112,26 +112,35 @@ static void tell_incomplete(struct live *l)
 	l->names_said = l->view->run.names_lack;
 }
 
-/* Says what CLOCK_MONOTONIC does not know. Looks once a second. */
-static void look_at_clocks(struct clocks *last)
+/* Says what CLOCK_MONOTONIC does not know, and has not been said. */
+static void tell_jump(struct jump *j)
+{
+	char text[32];
+
+	if (j->suspended_ns)
+		say("the machine was suspended for %s: it goes on, but what was measured right "
+		    "before and after that may be wrong",
+		    format_ns(j->suspended_ns, text, sizeof(text)));
+	if (j->set_ns)
+		say("the system clock was set %s by %s: it goes on, measured by another clock, but "
+		    "times of day from before and after that do not compare",
+		    j->set_ns > 0 ? "forward" : "back",
+		    format_ns(j->set_ns > 0 ? j->set_ns : -j->set_ns, text, sizeof(text)));
+	*j = (struct jump){0};
+}
+
+/* Looks once a second, and adds to `jump`. */
+static void look_at_clocks(struct clocks *last, struct jump *jump)
 {
 	struct clocks now;
 	struct jump j;
-	char text[32];
 
 	if (now_ns() - last->monotonic_ns < NSEC_PER_SEC || !clocks_read(&now))
 		return;
 	j = last->monotonic_ns ? clocks_compare(last, &now) : (struct jump){0};
 	*last = now;
-	if (j.suspended_ns)
-		say("the machine was suspended for %s: it goes on, but what was measured right "
-		    "before and after that may be wrong",
-		    format_ns(j.suspended_ns, text, sizeof(text)));
-	if (j.set_ns)
-		say("the system clock was set %s by %s: it goes on, measured by another clock, but "
-		    "times of day from before and after that do not compare",
-		    j.set_ns > 0 ? "forward" : "back",
-		    format_ns(j.set_ns > 0 ? j.set_ns : -j.set_ns, text, sizeof(text)));
+	jump->suspended_ns += j.suspended_ns;
+	jump->set_ns += j.set_ns;
 }
 
 static void measure(struct live *l, struct recorder *recorder)
@@ -141,13 +150,16 @@ static void measure(struct live *l, struct recorder *recorder)
 	uint64_t begin = l->view->run.started_ns, shown = begin, due = begin, now;
 	bool recording = recorder;
 	struct clocks clocks = {0};
+	struct jump jump = {0};
 
 	while (measure_wait(m, begin) && l->engine->poll(l->run)) {
 		if (recording)
 			recording = recorder_poll(recorder);
-		if (!l->full_screen)
+		look_at_clocks(&clocks, &jump);
+		if (!l->full_screen) {
 			tell_incomplete(l);
-		look_at_clocks(&clocks);
+			tell_jump(&jump);
+		}
 		readings_take(&l->view->run.readings, l->host_clock, false);
 		now = now_ns();
 		snapshot(l, now, &due);
@@ -164,6 +176,7 @@ static void measure(struct live *l, struct recorder *recorder)
 		say_progress("");
 	if (l->over)
 		l->over(l->ctx);
+	tell_jump(&jump);
 }
 
 int live_report(struct output *o, struct view *v)
