@@ -25,14 +25,15 @@ static bool skipped(const char *label)
 	return false;
 }
 
-static uint64_t grown(const struct counters *c, uint32_t i, uint32_t row)
+/* The low 32 bits of what the kernel counted. */
+static uint32_t grown(const struct counters *c, uint32_t i, uint32_t row)
 {
 	size_t at = (size_t)row * c->n + i;
 
-	return (uint32_t)(c->value[READING_END][at] - c->value[READING_BEGIN][at]);
+	return c->value[READING_END][at] - c->value[READING_BEGIN][at];
 }
 
-static uint64_t grown_of(const struct counters *c, uint32_t i, const char *label)
+static uint32_t grown_of(const struct counters *c, uint32_t i, const char *label)
 {
 	for (uint32_t row = 0; row < c->rows; row++)
 		if (!strcmp(c->row[row].label, label))
@@ -58,12 +59,9 @@ static bool traced_vector(const struct counters *c, uint32_t i, const char *labe
 static struct traced traced_irq(const struct counters *c, uint32_t i, uint32_t irq, bool counted,
 				unsigned (*actions)(void *, uint32_t), void *ctx)
 {
-	struct traced t = {0};
+	struct traced t = {c->sure[i].irq[irq], c->perhaps[i].irq[irq]};
 	unsigned share;
 
-	if (irq >= IRQS_MAX)
-		return t;
-	t = (struct traced){c->sure[i].irq[irq], c->perhaps[i].irq[irq]};
 	if (!counted && !t.least && !t.most)
 		return t;
 	share = actions(ctx, irq);
@@ -80,18 +78,33 @@ static uint64_t nearest(uint64_t kernel, const struct traced *t)
 	return kernel > t->least + t->most ? t->least + t->most : kernel;
 }
 
+/* The number that the kernel counted, of which only the low 32 bits are known: the one nearest to
+ * what was traced. */
+static uint64_t whole(uint32_t low, const struct traced *t)
+{
+	const uint64_t turn = UINT64_C(1) << 32;
+	uint64_t above = t->least + (uint32_t)(low - t->least), most = t->least + t->most;
+
+	return above > most && above >= turn && above - most > t->least - (above - turn)
+		       ? above - turn
+		       : above;
+}
+
 static void compare_row(const struct counters *c, uint32_t i, uint32_t row, struct closure_row *out,
 			unsigned (*actions)(void *, uint32_t), void *ctx)
 {
 	const char *label = c->row[row].label;
+	uint32_t low = grown(c, i, row);
 	struct traced t = {0};
+	uint64_t with;
 
-	out->kernel = grown(c, i, row);
 	if (c->row[row].vector) {
 		t = (struct traced){c->sure[i].vector[c->row[row].vector],
 				    c->perhaps[i].vector[c->row[row].vector]};
+	} else if (c->row[row].irq >= IRQS_MAX) {
+		out->why = IRQS_BEYOND;
 	} else if (c->row[row].irq >= 0) {
-		t = traced_irq(c, i, c->row[row].irq, out->kernel, actions, ctx);
+		t = traced_irq(c, i, c->row[row].irq, low, actions, ctx);
 	} else if (!strncmp(label, "softirq ", 8)) {
 		for (unsigned id = 0; id < SOFTIRQS; id++)
 			if (!strcmp(label + 8, softirq_name(id)))
@@ -101,13 +114,12 @@ static void compare_row(const struct counters *c, uint32_t i, uint32_t row, stru
 		t = (struct traced){c->sure[i].nmi, c->perhaps[i].nmi};
 	} else if (!traced_vector(c, i, label, &t)) {
 		out->why = "the kernel has no tracepoint for it";
-	} else if (!strcmp(label, "CAL")) {
-		uint64_t with = out->kernel + grown_of(c, i, "TLB");
-
-		/* some kernels subtract the one row from the other */
-		if (out->kernel < t.least && nearest(with, &t) == with)
-			out->kernel = with;
 	}
+	out->kernel = whole(low, &t);
+	/* some kernels subtract the one row from the other */
+	with = out->kernel + (strcmp(label, "CAL") ? 0 : grown_of(c, i, "TLB"));
+	if (out->kernel < t.least && nearest(with, &t) == with)
+		out->kernel = with;
 	out->traced = nearest(out->kernel, &t);
 }
 

@@ -5,9 +5,10 @@
 
 #include "model/counters.h"
 
-#define LABEL_MAX sizeof(((struct closure_row *)NULL)->counter)
-#define IRQS_MAX  16384
-#define SOFTIRQS  16
+#define LABEL_MAX   sizeof(((struct closure_row *)NULL)->counter)
+#define IRQS_MAX    16384
+#define IRQS_BEYOND "numbers from 16384 on are not counted"
+#define SOFTIRQS    16
 
 /* One counter of the kernel's. */
 struct counter {

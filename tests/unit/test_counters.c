@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/counters.h"
+#include "model/counters_state.h"
 
 #define BEGIN_NS 1000000 /* the first reading, 1 ms long; the second a second later */
 #define MS       1000000ULL
@@ -104,6 +104,49 @@ static void test_wrap(void **state)
 
 	(void)state;
 	check(c, 0, "LOC 10/0");
+	counters_free(c);
+}
+
+/* A counter began again, and the records went on: the kernel's number is the nearest to theirs that
+ * has the same 32 bits. */
+static void test_wrap_often(void **state)
+{
+	const unsigned cpu[] = {0};
+	struct counters *c = counters_new(cpu, 1);
+
+	(void)state;
+	take(c, READING_BEGIN, " CPU0\nLOC: 4294967290\n");
+	take(c, READING_END, " CPU0\nLOC: 4\n");
+	counters_switches(c, READING_BEGIN, 0, (struct switches){0, 0, 0});
+	counters_switches(c, READING_END, 0, (struct switches){0, 0, 0});
+	c->sure[0].vector[VECTOR_LOCAL_TIMER] = (UINT64_C(1) << 32) + 10;
+	check(c, 0, "LOC 4294967306/4294967306");
+	c->sure[0].vector[VECTOR_LOCAL_TIMER] = (UINT64_C(1) << 32) + 8;
+	check(c, 0, "LOC 4294967306/4294967304");
+	c->sure[0].vector[VECTOR_LOCAL_TIMER] = (UINT64_C(1) << 32) + 13;
+	check(c, 0, "LOC 4294967306/4294967309");
+	c->sure[0].vector[VECTOR_LOCAL_TIMER] = (UINT64_C(1) << 32) - 5;
+	c->perhaps[0].vector[VECTOR_LOCAL_TIMER] = 20;
+	check(c, 0, "LOC 4294967306/4294967306");
+	counters_free(c);
+}
+
+/* Interrupts with numbers that are not counted are compared with nothing. */
+static void test_high_numbers(void **state)
+{
+	const unsigned cpu[] = {0};
+	struct counters *c = between(cpu, 1, " CPU0\n16383: 5 x\n16384: 5 y\n",
+				     " CPU0\n16383: 6 x\n16384: 7 y\n");
+	struct cpu run;
+
+	(void)state;
+	record(c, 0, RECORD_IRQ, 16383, BEGIN_NS + 2 * MS);
+	record(c, 0, RECORD_IRQ, 16384, BEGIN_NS + 2 * MS);
+	check(c, 0, "16383 1/1 16384 2/0");
+	run = compare(c, 0);
+	assert_null(run.closure[0].why);
+	assert_string_equal(run.closure[1].why, "numbers from 16384 on are not counted");
+	cpu_clear(&run);
 	counters_free(c);
 }
 
@@ -345,6 +388,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_wrap_often),
+		cmocka_unit_test(test_high_numbers),
 		cmocka_unit_test(test_rows_come_and_go),
 		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_bounds),
