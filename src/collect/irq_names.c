@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/line_of_file.h"
 #include "base/now.h"
 #include "base/texts.h"
@@ -34,13 +35,17 @@ static const char *keep(struct irq_names *n, const char *text)
 	return texts_keep(n->texts, text, strlen(text));
 }
 
+/* Writes a list that is longer than this with dots at its end. */
 static void read_list(const struct irq_names *n, uint32_t irq, const char *which, char *list,
 		      size_t len)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], line[CPUS_LIST + 1], why[128];
+	struct cpus cpus;
 
+	list[0] = 0;
 	snprintf(path, sizeof(path), "%s/proc/irq/%u/%s_affinity_list", n->root, irq, which);
-	line_of_file(path, list, len);
+	if (line_of_file(path, line, sizeof(line)) && !cpus_parse(line, &cpus, why, sizeof(why)))
+		cpus_format(&cpus, list, len);
 }
 
 static const char *read_affinity(struct irq_names *n, uint32_t irq)

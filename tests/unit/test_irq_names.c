@@ -126,6 +126,22 @@ static void test_not_read_each_time(void **state)
 	irq_names_free(n);
 }
 
+/* A list that is too long to show is cut between CPUs, never within a number. */
+static void test_long_list(void **state)
+{
+	struct irq_names *n;
+
+	(void)state;
+	make_first();
+	file("proc/irq/1045/smp_affinity_list",
+	     "0,2,4,6,8,10,12,14,16,18,20,22,24,26,280,282,284,286,288\n");
+	n = irq_names_new(root, 0);
+	assert_non_null(n);
+	check(n, "eth0-rx-0", 1, "0,2,4,6,8,10,12,14,16,18,20,22,24,..., effective 2",
+	      "0000:00:03.0 (no driver, NUMA node 1)");
+	irq_names_free(n);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -133,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_given_again),
 		TEST(test_not_read_each_time),
+		TEST(test_long_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
