@@ -74,8 +74,9 @@ struct clock_rate clock_rate(const struct clock_reading *r, uint32_t n)
 	rate.khz = 1e6 / line.slope;
 	rate.rms_ns = sqrt(sum);
 	rate.duration_ns = r[n - 1].ns - r[0].ns;
-	rate.error_ppm =
-		(r[0].width + r[n - 1].width) / 2.0 / (double)(r[n - 1].tick - r[0].tick) * 1e6;
+	/* the place within its tick at which the counter was read is not known, too */
+	rate.error_ppm = ((r[0].width + 1) + (r[n - 1].width + 1)) / 2.0 /
+			 (double)(r[n - 1].tick - r[0].tick) * 1e6;
 	rate.spread_ppm = spread(r, n, line.slope);
 	return rate;
 }
@@ -84,7 +85,8 @@ struct clock_rate clock_rate(const struct clock_reading *r, uint32_t n)
 
 void clock_way_add(struct clock_way *w, uint64_t t0, uint64_t t1, uint64_t t2)
 {
-	int64_t low = t1 - t2, high = t1 - t0;
+	/* a counter shows the tick that began last */
+	int64_t low = t1 - t2 - 1, high = t1 - t0 + 1;
 
 	if (!w->count || low > w->low)
 		w->low = low;

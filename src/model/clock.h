@@ -28,7 +28,8 @@ struct clock_reading {
 struct clock_rate {
 	bool known;              /* false: fewer than three readings, or the counter stood still */
 	double khz;              /* rate of the counter, by a straight line through all readings */
-	double error_ppm;        /* error of khz, from the widths of the readings at both ends */
+	double error_ppm;        /* error of khz, from the widths of the readings at both ends and a
+				    tick */
 	double rms_ns, worst_ns; /* distance of readings from the line */
 	double spread_ppm;       /* between the fastest and the slowest tenth of the time */
 	uint64_t duration_ns;
@@ -42,7 +43,7 @@ struct clock_rate clock_rate(const struct clock_reading *r, uint32_t n);
 
 /* One CPU asks at t0, another one answers at t1, the first sees the answer at t2, each by its own
  * counter. The answer came between t0 and t2, so the second counter is ahead by t1 - t2 at least
- * and t1 - t0 at most. The narrowest limits of many hold. */
+ * and t1 - t0 at most, each to a tick. The narrowest limits of many hold. */
 struct clock_way {
 	uint64_t count;      /* round trips; 0: none */
 	int64_t low, high;   /* ticks: how far the answering CPU is ahead */

@@ -53,7 +53,7 @@ static void rates(void **state)
 	near(x.khz, 2596136.19, 0.001);
 	near(x.rms_ns, 0, 0.6); /* whole ns and ticks */
 	near(x.spread_ppm, 0, 0.002);
-	near(x.error_ppm, 60.0 / 2596136.19 / 9980 * 1e6, 1e-6);
+	near(x.error_ppm, 61.0 / 2596136.19 / 9980 * 1e6, 1e-6);
 	assert_int_equal(x.readings, COUNT);
 	assert_int_equal(x.duration_ns, 9980000000);
 
@@ -69,6 +69,19 @@ static void rates(void **state)
 	near(x.spread_ppm, 10, 0.01);
 	near(x.khz, 2596136.19 / 1.000005, 2596136.19 * 3e-6);
 	assert_true(x.worst_ns > 5000);
+}
+
+/* A counter of 24 MHz shows the same tick on both sides of the clock: where in the tick it was read
+ * is not known. */
+static void rate_of_slow_counter(void **state)
+{
+	static const struct clock_reading r[] = {
+		{1000, 0, 0}, {1000 + 36000000, 0, 1500000000}, {1000 + 72000000, 0, 3000000000}};
+	struct clock_rate x = clock_rate(r, 3);
+
+	(void)state;
+	near(x.khz, 24000, 1e-6);
+	near(x.error_ppm, 1e6 / 72000000, 1e-6);
 }
 
 static void no_rate(void **state)
@@ -117,13 +130,35 @@ static void offsets(void **state)
 
 		assert_false(o.moved);
 		near(o.ns, ahead[i] * 0.4, o.bound_ns);
-		assert_true(o.bound_ns <= o.way[0].round_trip * 0.4 / 2);
-		assert_true(o.bound_ns <= o.way[1].round_trip * 0.4 / 2);
+		assert_true(o.bound_ns <= (o.way[0].round_trip / 2.0 + 1) * 0.4);
+		assert_true(o.bound_ns <= (o.way[1].round_trip / 2.0 + 1) * 0.4);
 		assert_int_equal(o.way[0].count, 2000);
 		assert_in_range(o.way[0].round_trip, 200, 300);
 	}
 	assert_true(talk(0, 3).moved); /* 3 ticks more at each message: no single offset fits all */
 	assert_false(talk(-5000, 0).moved);
+}
+
+/* Counters of 24 MHz, the second of which is 20 ns ahead, shown as whole ticks: messages come at
+ * each place within one. */
+static void offset_of_slow_counter(void **state)
+{
+	const double tick_ns = 1000 / 24.0;
+	struct clock_offset o = {.cpu = 1};
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		double a = 1e6 + i * 0.37 * tick_ns, b = a + 1, c = b + 1, d = c + 1;
+
+		clock_way_add(&o.way[0], (uint64_t)(a / tick_ns), (uint64_t)((b + 20) / tick_ns),
+			      (uint64_t)(c / tick_ns));
+		clock_way_add(&o.way[1], (uint64_t)((b + 20) / tick_ns), (uint64_t)(c / tick_ns),
+			      (uint64_t)((d + 20) / tick_ns));
+	}
+	clock_offset_solve(&o, tick_ns);
+	assert_false(o.moved);
+	near(20, o.ns, o.bound_ns);
+	assert_true(o.bound_ns < 3 * tick_ns);
 }
 
 /* ---- time scales ---- */
@@ -170,8 +205,13 @@ static void leap_seconds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rates),  cmocka_unit_test(no_rate),      cmocka_unit_test(offsets),
-		cmocka_unit_test(scales), cmocka_unit_test(leap_seconds),
+		cmocka_unit_test(rates),
+		cmocka_unit_test(rate_of_slow_counter),
+		cmocka_unit_test(no_rate),
+		cmocka_unit_test(offsets),
+		cmocka_unit_test(offset_of_slow_counter),
+		cmocka_unit_test(scales),
+		cmocka_unit_test(leap_seconds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
