@@ -7,6 +7,7 @@
 
 #include "audit/checks.h"
 #include "base/escape.h"
+#include "model/clock.h"
 #include "model/hypervisor.h"
 
 #define CPU_DIR "sys/devices/system/cpu/"
@@ -29,6 +30,7 @@ bool cpu_flags(const struct audit *a, char *flags, size_t len)
 
 static void check_tsc(struct audit *a)
 {
+	const char *clocks = text_of(a, CLOCK "available_clocksource");
 	char flags[CPUINFO_LINE];
 	bool constant, nonstop;
 	struct finding *f;
@@ -39,6 +41,14 @@ static void check_tsc(struct audit *a)
 		return;
 	}
 	constant = has_word(flags, "constant_tsc");
+	if (constant && nonstop && clock_tsc_refused(clocks)) {
+		first_line(clocks, flags, sizeof(flags));
+		f = fail(a, "the kernel has refused the time-stamp counter as a clock");
+		value(f, "available_clocksource is %s", flags);
+		good(f, "tsc is one of them");
+		words(f, "see the kernel's messages for why");
+		return;
+	}
 	nonstop = has_word(flags, "nonstop_tsc");
 	if (constant && nonstop) {
 		found_ok(a, "the time-stamp counter runs at one rate and never stops");

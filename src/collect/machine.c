@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/line_of_file.h"
+#include "model/clock.h"
 #include "model/hypervisor.h"
 
 #define TEXT_MAX  256
@@ -82,12 +83,20 @@ void machine_hypervisor(char *buf, size_t len)
 
 bool machine_counter_stable(const char *clocksource, const char **why)
 {
+	char clocks[256];
+
 	/* The kernel's own watchdog keeps "tsc" only while it agrees with the other clocks. */
-	if (!strcmp(clocksource, "tsc") || (has_flag("constant_tsc") && has_flag("nonstop_tsc")))
+	if (!strcmp(clocksource, "tsc"))
 		return true;
-	*why = "the kernel does not use it as its clock, and the CPU has not both constant_tsc and "
-	       "nonstop_tsc";
-	return false;
+	if (!has_flag("constant_tsc") || !has_flag("nonstop_tsc")) {
+		*why = "the kernel does not use it as its clock, and the CPU has not both "
+		       "constant_tsc and nonstop_tsc";
+		return false;
+	}
+	line_of_file("/sys/devices/system/clocksource/clocksource0/available_clocksource", clocks,
+		     sizeof(clocks));
+	*why = "the kernel has refused it as a clock";
+	return !clock_tsc_refused(clocks);
 }
 #else
 

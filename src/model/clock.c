@@ -81,6 +81,24 @@ struct clock_rate clock_rate(const struct clock_reading *r, uint32_t n)
 	return rate;
 }
 
+bool clock_tsc_refused(const char *list)
+{
+	static const char *const hardware[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies"};
+	bool some = false;
+
+	while (list && *(list += strspn(list, " \n"))) {
+		size_t len = strcspn(list, " \n");
+
+		some = false;
+		for (size_t i = 0; i < sizeof(hardware) / sizeof(hardware[0]); i++)
+			some |= strlen(hardware[i]) == len && !strncmp(list, hardware[i], len);
+		if (!some)
+			return false;
+		list += len;
+	}
+	return some;
+}
+
 /* ---- offset between CPUs ---- */
 
 void clock_way_add(struct clock_way *w, uint64_t t0, uint64_t t1, uint64_t t2)

@@ -39,6 +39,11 @@ struct clock_rate {
 /* Readings in order of time. */
 struct clock_rate clock_rate(const struct clock_reading *r, uint32_t n);
 
+/* True where the kernel's list of clocks (available_clocksource) has clocks of the hardware alone,
+ * and the TSC is not among them: it was found unsteady, or is not to be used. A hypervisor's clock
+ * may stand in its place for other reasons. */
+bool clock_tsc_refused(const char *list);
+
 /* ---- offset between CPUs ---- */
 
 /* One CPU asks at t0, another one answers at t1, the first sees the answer at t2, each by its own

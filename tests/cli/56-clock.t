@@ -5,6 +5,7 @@ machine whose counter is not stable."""
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
@@ -64,5 +65,16 @@ else:
     ok(not os.path.exists(REC + "x"), "and no file")
     r = culprit(*RUN, "--clock", prefix=inside)
     ok(r.rc == 0 and not r.err and "hiccups" in r.out, "run --clock can do without", r)
+    # as the kernel's watchdog leaves it: the CPU says that it is steady
+    clocks = os.path.join(rooms.name, "clocks")
+    with open(clocks, "w", encoding="ascii") as f:
+        f.write("hpet acpi_pm \n")
+    with open("/proc/cpuinfo", encoding="utf-8") as f, open(flags, "w", encoding="utf-8") as out:
+        out.write(re.sub(r"^(flags\s*:.*)", r"\1 constant_tsc nonstop_tsc", f.read(), flags=re.M))
+    refused = UNSTABLE.replace("exec", f'mount --bind "{clocks}" '
+                               f'{SOURCE.replace("current", "available")} && exec')
+    r = culprit(*RUN, prefix=("unshare", "-m", "sh", "-c", refused))
+    ok(r.rc == 1 and "(the kernel has refused it as a clock): use --clock\n" in r.err,
+       "nor is one that the kernel has refused", r)
 rooms.cleanup()
 done()

@@ -161,6 +161,21 @@ static void offset_of_slow_counter(void **state)
 	assert_true(o.bound_ns < 3 * tick_ns);
 }
 
+/* A list without the TSC, of hardware's clocks alone: the kernel has refused it. */
+static void refused(void **state)
+{
+	(void)state;
+	assert_true(clock_tsc_refused("hpet acpi_pm \n"));
+	assert_true(clock_tsc_refused("acpi_pm"));
+	assert_false(clock_tsc_refused("tsc hpet acpi_pm \n"));
+	assert_false(clock_tsc_refused("tsc-early hpet acpi_pm \n")); /* right after boot */
+	assert_false(clock_tsc_refused("kvm-clock acpi_pm \n"));
+	assert_false(clock_tsc_refused("xen \n"));
+	assert_false(clock_tsc_refused("hyperv_clocksource_tsc_page hyperv_clocksource_msr \n"));
+	assert_false(clock_tsc_refused(""));
+	assert_false(clock_tsc_refused(NULL));
+}
+
 /* ---- time scales ---- */
 
 static void scales(void **state)
@@ -210,6 +225,7 @@ int main(void)
 		cmocka_unit_test(no_rate),
 		cmocka_unit_test(offsets),
 		cmocka_unit_test(offset_of_slow_counter),
+		cmocka_unit_test(refused),
 		cmocka_unit_test(scales),
 		cmocka_unit_test(leap_seconds),
 	};
