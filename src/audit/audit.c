@@ -36,7 +36,7 @@ struct finding *found(struct audit *a, enum finding_level level, const char *tit
 
 struct finding *found_ok(struct audit *a, const char *title)
 {
-	return found(a, FINDING_OK, "%s", title);
+	return a->cut ? NULL : found(a, FINDING_OK, "%s", title);
 }
 
 /* A finding that memory did not suffice for has no title: audit() looks at these. */
@@ -96,7 +96,7 @@ static const char *why_silent(const struct audit *a, const char *name)
 void unknown(struct audit *a, const char *what, const char *name)
 {
 	const struct fact *fact = facts_find(a->facts, name);
-	bool derived = !strncmp(name, "run/", 4); /* exists on every machine */
+	bool derived; /* exists on every machine */
 	struct finding *f;
 	const char *why;
 
@@ -111,12 +111,17 @@ void unknown(struct audit *a, const char *what, const char *name)
 			fact = facts_find(a->facts, above);
 		}
 	}
+	if (!fact)
+		fact = a->cut ? facts_find(a->facts, a->cut) : facts_not_kept(a->facts, name);
+	name = fact && fact->err == FACT_NOT_KEPT ? fact->name : name;
+	derived = !strncmp(name, "run/", 4);
 	why = (!fact || fact->err == -ENOENT) ? why_silent(a, name) : NULL;
 	if (!why && !derived && (!fact || fact->err == -ENOENT)) {
 		f = found(a, FINDING_OK, "%s: not in this kernel", what);
 		value(f, "absent");
 		return;
 	}
+	a->cut = NULL; /* this says it */
 	f = info(a, "%s: not known", what);
 	if (f)
 		f->known = false;
@@ -126,6 +131,8 @@ void unknown(struct audit *a, const char *what, const char *name)
 		value(f, "nobody looked");
 	else if (fact->err == FACT_NOT_TAKEN)
 		value(f, "reading /%s disturbs the CPUs; --deep reads it", name);
+	else if (fact->err == FACT_NOT_KEPT)
+		value(f, "%s%s: too much to keep", derived ? "" : "/", name + (derived ? 4 : 0));
 	else if (fact->err)
 		value(f, "%s%s: %s", derived ? "" : "/", name + (derived ? 4 : 0),
 		      strerror(-fact->err));
@@ -325,6 +332,14 @@ static bool has_realtime_task(const struct audit *a)
 	return false;
 }
 
+static void run_check(struct audit *a)
+{
+	a->cut = NULL;
+	a->check->run(a);
+	if (a->cut)
+		unknown(a, a->check->id, a->cut);
+}
+
 int audit(const struct facts *facts, const struct audit_options *o, struct findings *out)
 {
 	static const struct check *const tables[] = {
@@ -353,7 +368,7 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		for (a->check = tables[i]; a->check->id; a->check++)
 			if (a->x86 || !a->check->x86)
-				a->check->run(a);
+				run_check(a);
 	mend_fixes(a);
 	add_notes(a);
 	findings_rank(out);

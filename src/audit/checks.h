@@ -22,6 +22,7 @@ struct audit {
 	char keep_mask[CPUS_MASK];             /* housekeeping, as the kernel writes it */
 	char whose[CPUS_LIST + 8];             /* "cpu 3", "cpus 3-5" */
 	bool realtime, x86;                    /* x86: also where it is not known */
+	const char *cut; /* files that the running check looked at, and not all are here */
 	bool short_of_memory;
 };
 
@@ -75,6 +76,7 @@ extern const struct check checks_isolation[], checks_interrupts[], checks_steeri
 
 __attribute__((format(printf, 3, 4))) struct finding *
 found(struct audit *a, enum finding_level level, const char *title, ...);
+/* NULL, too, where not all was looked at: audit() says so. */
 struct finding *found_ok(struct audit *a, const char *title);
 
 /* Shorthands for each level. */
@@ -104,6 +106,12 @@ void unknown(struct audit *a, const char *what, const char *name);
 /* ---- reading facts; false: the fact is absent, unreadable or malformed ---- */
 
 const char *text_of(const struct audit *a, const char *name); /* NULL for such a fact */
+/* The same, but also the first FACT_MAX bytes of a longer one: what it says of the first CPU. */
+const char *begin_of(const struct audit *a, const char *name);
+/* As facts_next; notes in a->cut when it comes to the end and not all are here. */
+const struct fact *next_of(struct audit *a, const char *glob, const struct fact *after);
+/* False, and noted, when not all files of this glob, or below this directory, are here. */
+bool all_kept(struct audit *a, const char *glob);
 bool number_of(const struct audit *a, const char *name, long long *n);
 bool list_of(const struct audit *a, const char *name,
 	     struct cpus *set); /* "0-3,8"; "(null)" is empty */

@@ -9,7 +9,7 @@
 #define CGROUP_DEPTH 9
 
 /* The next fact of this file in the cgroups of all depths; *depth begins with 0. */
-static const struct fact *next_cgroup(const struct audit *a, const char *file, int *depth,
+static const struct fact *next_cgroup(struct audit *a, const char *file, int *depth,
 				      const struct fact *after)
 {
 	char glob[256];
@@ -20,10 +20,11 @@ static const struct fact *next_cgroup(const struct audit *a, const char *file, i
 		for (int i = 0; i < *depth; i++)
 			n += snprintf(glob + n, sizeof(glob) - n, "/*");
 		snprintf(glob + n, sizeof(glob) - n, "/%s", file);
-		after = facts_next(a->facts, glob, after);
+		after = next_of(a, glob, after);
 		if (after)
 			return after;
 	}
+	all_kept(a, "sys/fs/cgroup/");
 	return NULL;
 }
 

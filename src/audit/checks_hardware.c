@@ -16,9 +16,8 @@
 
 bool cpu_flags(const struct audit *a, char *flags, size_t len)
 {
-	const struct fact *x = facts_find(a->facts, "proc/cpuinfo"); /* may be cut behind CPU 0 */
-	const char *at =
-		x && (!x->err || x->err == FACT_TOO_LONG) ? strstr(x->text, "\nflags") : NULL;
+	const char *text = begin_of(a, "proc/cpuinfo");
+	const char *at = text ? strstr(text, "\nflags") : NULL;
 
 	if (!at || !strchr(at, ':'))
 		return false;
@@ -30,17 +29,18 @@ bool cpu_flags(const struct audit *a, char *flags, size_t len)
 
 static void check_tsc(struct audit *a)
 {
-	const char *clocks = text_of(a, CLOCK "available_clocksource");
 	char flags[CPUINFO_LINE];
+	const char *clocks = text_of(a, CLOCK "available_clocksource");
 	bool constant, nonstop;
 	struct finding *f;
 
 	if (!cpu_flags(a, flags, sizeof(flags))) {
-		if (!text_of(a, "proc/cpuinfo"))
+		if (!begin_of(a, "proc/cpuinfo"))
 			unknown(a, "the counter", "proc/cpuinfo");
 		return;
 	}
 	constant = has_word(flags, "constant_tsc");
+	nonstop = has_word(flags, "nonstop_tsc");
 	if (constant && nonstop && clock_tsc_refused(clocks)) {
 		first_line(clocks, flags, sizeof(flags));
 		f = fail(a, "the kernel has refused the time-stamp counter as a clock");
@@ -49,7 +49,6 @@ static void check_tsc(struct audit *a)
 		words(f, "see the kernel's messages for why");
 		return;
 	}
-	nonstop = has_word(flags, "nonstop_tsc");
 	if (constant && nonstop) {
 		found_ok(a, "the time-stamp counter runs at one rate and never stops");
 		return;
@@ -67,23 +66,23 @@ static void check_tsc(struct audit *a)
 	words(f, "in a guest: let the host expose an invariant TSC");
 }
 
-static unsigned packages(const struct audit *a)
+static unsigned packages(struct audit *a)
 {
 	const struct fact *x = NULL;
 	long long highest = -1, n;
 
-	while ((x = facts_next(a->facts, CPU_DIR "cpu*/topology/physical_package_id", x)))
+	while ((x = next_of(a, CPU_DIR "cpu*/topology/physical_package_id", x)))
 		if (number_of(a, x->name, &n) && n > highest)
 			highest = n;
 	return highest + 1;
 }
 
-static unsigned memory_nodes(const struct audit *a)
+static unsigned memory_nodes(struct audit *a)
 {
 	const struct fact *x = NULL;
 	unsigned n = 0;
 
-	while ((x = facts_next(a->facts, "sys/devices/system/node/node*/cpulist", x)))
+	while ((x = next_of(a, "sys/devices/system/node/node*/cpulist", x)))
 		n++;
 	return n;
 }
@@ -167,7 +166,7 @@ static void check_locality(struct audit *a)
 	unsigned nodes = 0, caches = 0;
 	char seen[64][256], line[256];
 
-	while ((x = facts_next(a->facts, "sys/devices/system/node/node*/cpulist", x)))
+	while ((x = next_of(a, "sys/devices/system/node/node*/cpulist", x)))
 		nodes += list_of(a, x->name, &set) && meets(&set, &a->targets);
 	each_target(a, cpu)
 	{
@@ -197,7 +196,7 @@ static void check_microcode(struct audit *a)
 	const struct fact *x = NULL;
 	char first[64] = "", line[64];
 
-	while ((x = facts_next(a->facts, CPU_DIR "cpu*/microcode/version", x))) {
+	while ((x = next_of(a, CPU_DIR "cpu*/microcode/version", x))) {
 		first_line(x->text, line, sizeof(line));
 		if (x->err || !line[0])
 			continue;
@@ -239,11 +238,11 @@ static void check_edac(struct audit *a)
 	const struct fact *x = NULL;
 	long long errors = 0, n, poll;
 
-	if (!facts_next(a->facts, "sys/devices/system/edac/mc/mc*/ce_count", NULL)) {
+	if (!next_of(a, "sys/devices/system/edac/mc/mc*/ce_count", NULL)) {
 		unknown(a, "errors of the memory", "sys/devices/system/edac/mc/mc*/ce_count");
 		return;
 	}
-	while ((x = facts_next(a->facts, "sys/devices/system/edac/mc/mc*/ce_count", x)))
+	while ((x = next_of(a, "sys/devices/system/edac/mc/mc*/ce_count", x)))
 		if (number_of(a, x->name, &n))
 			errors += n;
 	if (errors)
@@ -275,7 +274,7 @@ static void check_thermal(struct audit *a)
 	cpus_clear(&set);
 	each_target(a, cpu) if (cpu_number(a, cpu, "thermal_throttle/core_throttle_count", &n) && n)
 		cpus_add(&set, cpu);
-	if (!facts_next(a->facts, CPU_DIR "cpu*/thermal_throttle/core_throttle_count", NULL)) {
+	if (!next_of(a, CPU_DIR "cpu*/thermal_throttle/core_throttle_count", NULL)) {
 		unknown(a, "slowing down for heat",
 			CPU_DIR "cpu0/thermal_throttle/core_throttle_count");
 		return;
@@ -295,7 +294,7 @@ static void check_mitigations(struct audit *a)
 	char line[LINE_MAX_TEXT];
 	unsigned n = 0, told = 0;
 
-	while ((x = facts_next(a->facts, CPU_DIR "vulnerabilities/*", x))) {
+	while ((x = next_of(a, CPU_DIR "vulnerabilities/*", x))) {
 		if (x->err)
 			continue;
 		told++;
@@ -334,7 +333,7 @@ static bool is_guest(struct audit *a)
 static void check_hypervisor(struct audit *a)
 {
 	if (!is_guest(a)) {
-		if (text_of(a, "proc/cpuinfo"))
+		if (begin_of(a, "proc/cpuinfo"))
 			found_ok(a, "no hypervisor");
 		else
 			unknown(a, "hypervisor", "proc/cpuinfo");
@@ -347,25 +346,31 @@ static void check_hypervisor(struct audit *a)
 
 static void check_steal(struct audit *a)
 {
-	const char *text = text_of(a, "proc/stat");
+	const char *text = begin_of(a, "proc/stat");
+	struct cpus missing = a->targets;
 	unsigned long long sum = 0, n;
 	unsigned cpu;
+	bool cut;
 
-	if (!text) {
+	for (; text && *text; text += strcspn(text, "\n"), text += *text == '\n')
+		if (text[strcspn(text, "\n")] && /* a line without an end may be cut */
+		    sscanf(text, "cpu%u %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &n) == 2 &&
+		    cpus_has(&a->targets, cpu)) {
+			cpus_del(&missing, cpu);
+			sum += n;
+		}
+	cut = !text_of(a, "proc/stat") && !cpus_empty(&missing);
+	if (!text || (cut && !sum)) {
 		unknown(a, "stolen time", "proc/stat");
 		return;
 	}
-	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-		if (sscanf(text, "cpu%u %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &n) == 2 &&
-		    cpus_has(&a->targets, cpu))
-			sum += n;
 	if (!sum) {
 		found_ok(a, "the host has taken no time since boot");
 		return;
 	}
 	struct finding *f = warn(a, "the host has taken time from %s since boot", a->whose);
 
-	value(f, "%llu.%02llu s", sum / 100, sum % 100);
+	value(f, "%s%llu.%02llu s", cut ? "at least " : "", sum / 100, sum % 100);
 	good(f, "0");
 	words(f, "on the host: CPUs of its own for this guest, isolated");
 }

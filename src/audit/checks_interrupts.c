@@ -240,12 +240,35 @@ static void add_managed(struct audit *a, struct irqs *all, unsigned irq, const c
 	cpus_or(&all->served, &served);
 }
 
+/* False, and noted, where one of its files was left out, as its kind was too many. */
+static bool irq_kept(struct audit *a, unsigned irq)
+{
+	static const struct {
+		const char *below, *file;
+	} kinds[] = {{IRQ_DIR, "effective_affinity_list"},
+		     {"sys/kernel/irq/", "actions"},
+		     {"sys/kernel/irq/", "chip_name"},
+		     {"sys/kernel/irq/", "hwirq"},
+		     {"sys/kernel/irq/", "per_cpu_count"}};
+	char name[80];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		snprintf(name, sizeof(name), "%s%u/%s", kinds[i].below, irq, kinds[i].file);
+		if (facts_find(a->facts, name))
+			continue;
+		snprintf(name, sizeof(name), "%s*/%s", kinds[i].below, kinds[i].file);
+		if (!all_kept(a, name))
+			return false;
+	}
+	return true;
+}
+
 static void look_at_irq(struct audit *a, const struct fact *x, unsigned irq, struct irqs *all)
 {
 	struct cpus allowed, effective;
 	char name[LINE_MAX_TEXT], file[64];
 
-	if (!list_of(a, x->name, &allowed))
+	if (!list_of(a, x->name, &allowed) || !irq_kept(a, irq))
 		return;
 	snprintf(file, sizeof(file), IRQ_DIR "%u/effective_affinity_list", irq);
 	if (!list_of(a, file, &effective) || cpus_empty(&effective))
@@ -277,7 +300,7 @@ static void check_irqs(struct audit *a)
 	parameter(a, "isolcpus", given, sizeof(given));
 	if (strstr(given, "managed_irq,"))
 		all.asked = a->here.isolcpus_list;
-	while ((x = facts_next(a->facts, IRQ_DIR "*/smp_affinity_list", x)))
+	while ((x = next_of(a, IRQ_DIR "*/smp_affinity_list", x)))
 		if (one_number(x->name, IRQ_DIR, &irq))
 			look_at_irq(a, x, irq, &all);
 	if (!all.seen)
@@ -308,7 +331,7 @@ static void check_managed(struct audit *a)
 	struct cpus allowed;
 	struct finding *f;
 
-	while ((x = facts_next(a->facts, "sys/kernel/debug/irq/irqs/*", x))) {
+	while ((x = next_of(a, "sys/kernel/debug/irq/irqs/*", x))) {
 		if (x->err || !one_number(x->name, "sys/kernel/debug/irq/irqs/", &irq))
 			continue;
 		looked++;

@@ -94,7 +94,7 @@ static void check_hugepages(struct audit *a)
 	char pages[256] = "";
 	long long n;
 
-	while ((x = facts_next(a->facts, MM "hugepages/*/nr_hugepages", x))) {
+	while ((x = next_of(a, MM "hugepages/*/nr_hugepages", x))) {
 		const char *size = x->name + strlen(MM "hugepages/hugepages-");
 		size_t have = strlen(pages);
 
@@ -180,12 +180,12 @@ static void check_vmstat(struct audit *a)
 }
 
 /* True where the chosen word of one of these files, "[always] madvise never", is none of those. */
-static bool chooses_other(const struct audit *a, const char *files, const char *const words[2])
+static bool chooses_other(struct audit *a, const char *files, const char *const words[2])
 {
 	const struct fact *x = NULL;
 	char word[32];
 
-	while ((x = facts_next(a->facts, files, x)))
+	while ((x = next_of(a, files, x)))
 		if (!x->err && strchr(x->text, '[') &&
 		    sscanf(strchr(x->text, '['), "[%31[^]]", word) == 1 && strcmp(word, words[0]) &&
 		    strcmp(word, words[1]))
@@ -195,7 +195,7 @@ static bool chooses_other(const struct audit *a, const char *files, const char *
 
 /* False also where it is not known, as in older recordings, which lack the word for shared memory.
  * A page size may have a word of its own, since 6.8; it may inherit that for all. */
-static bool no_huge_pages(const struct audit *a)
+static bool no_huge_pages(struct audit *a)
 {
 	static const char *const never[2] = {"never", "inherit"}, *const deny[2] = {"never",
 										    "deny"};

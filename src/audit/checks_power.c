@@ -239,7 +239,7 @@ static void check_preference(struct audit *a)
 		const struct fact *x =
 			facts_find(a->facts, CPU_DIR "cpu*/cpufreq/energy_performance_preference");
 
-		if (x && facts_next(a->facts, CPU_DIR "cpu*/cpufreq/scaling_driver", NULL))
+		if (x && next_of(a, CPU_DIR "cpu*/cpufreq/scaling_driver", NULL))
 			unknown(a, "the energy preference", x->name);
 		else
 			value(found_ok(a, "there is no energy preference here"), "absent");

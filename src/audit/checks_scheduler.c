@@ -83,7 +83,7 @@ static void not_shown(struct audit *a, const char *what)
 /* Sets *acts when throttling stops a spinning real-time thread. In kernels with the fair server
  * only that server does, unless real-time threads have groups (kernel/sched/rt.c). False: not
  * known. */
-static bool throttling_acts(const struct audit *a, bool *acts)
+static bool throttling_acts(struct audit *a, bool *acts)
 {
 	char groups[8];
 
@@ -91,7 +91,7 @@ static bool throttling_acts(const struct audit *a, bool *acts)
 	if (*acts)
 		return true;
 	*acts = text_of(a, features_file(a)) &&
-		!facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", NULL);
+		!next_of(a, DEBUG "sched/fair_server/*/runtime", NULL);
 	return text_of(a, features_file(a)) != NULL;
 }
 
@@ -164,7 +164,7 @@ static void check_fair_server(struct audit *a)
 	char time[32];
 
 	cpus_clear(&set);
-	while ((x = facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", x))) {
+	while ((x = next_of(a, DEBUG "sched/fair_server/*/runtime", x))) {
 		if (!one_number(x->name, DEBUG "sched/fair_server/cpu", &cpu) ||
 		    !number_of(a, x->name, &n))
 			continue;
@@ -302,7 +302,7 @@ static void check_psi(struct audit *a)
  * which begins without those of nohz_full= (kernel/watchdog.c: watchdog_enable). */
 static void check_nmi_watchdog(struct audit *a)
 {
-	const char *cpuinfo = text_of(a, "proc/cpuinfo"), *words = text_of(a, "proc/cmdline");
+	const char *cpuinfo = begin_of(a, "proc/cpuinfo"), *words = text_of(a, "proc/cmdline");
 	char list[CPUS_LIST];
 	struct finding *f;
 	struct cpus mask;

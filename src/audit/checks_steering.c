@@ -17,7 +17,7 @@ static void check_rps(struct audit *a)
 	struct text fix = {.audit = a}, back = {.audit = a};
 	struct cpus set;
 
-	while ((x = facts_next(a->facts, "sys/class/net/*/queues/*/rps_cpus", x))) {
+	while ((x = next_of(a, "sys/class/net/*/queues/*/rps_cpus", x))) {
 		char path[FACT_NAME_MAX], mask[CPUS_MASK], slashed[FACT_NAME_MAX];
 		const char *interface = x->name + strlen("sys/class/net/");
 
@@ -117,7 +117,7 @@ static void check_block(struct audit *a)
 	struct finding *f = NULL;
 	long long n;
 
-	while ((x = facts_next(a->facts, "sys/block/*/queue/rq_affinity", x))) {
+	while ((x = next_of(a, "sys/block/*/queue/rq_affinity", x))) {
 		char path[FACT_NAME_MAX], slashed[FACT_NAME_MAX];
 		const char *disk = x->name + strlen("sys/block/");
 

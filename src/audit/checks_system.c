@@ -100,8 +100,8 @@ static void check_tracing(struct audit *a)
 		return;
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		for (const struct fact *x = facts_next(a->facts, names[i], NULL); x;
-		     x = facts_next(a->facts, names[i], x)) {
+		for (const struct fact *x = next_of(a, names[i], NULL); x;
+		     x = next_of(a, names[i], x)) {
 			first_line(x->text, line, sizeof(line));
 			if (x->err || !line[0] || !strcmp(line, "nop"))
 				continue;
@@ -132,7 +132,7 @@ static void check_livepatch(struct audit *a)
 	const struct fact *x = NULL;
 	long long n;
 
-	while ((x = facts_next(a->facts, "sys/kernel/livepatch/*/transition", x)))
+	while ((x = next_of(a, "sys/kernel/livepatch/*/transition", x)))
 		if (number_of(a, x->name, &n) && n) {
 			words(warn(a, "a live patch is in transition: it signals threads until all "
 				      "have taken it"),
@@ -219,7 +219,7 @@ static void check_iommu(struct audit *a)
 	unsigned lazy = 0, either = 0;
 	struct finding *f;
 
-	while ((x = facts_next(a->facts, "sys/kernel/iommu_groups/*/type", x))) {
+	while ((x = next_of(a, "sys/kernel/iommu_groups/*/type", x))) {
 		lazy += !x->err && !strncmp(x->text, "DMA-FQ", 6);
 		either += !x->err && !strncmp(x->text, "DMA", 3);
 	}

@@ -213,7 +213,7 @@ static void check_systemd(struct audit *a)
 	}
 	cpus_clear(&written);
 	read_affinity(text_of(a, "etc/systemd/system.conf"), &written);
-	while ((x = facts_next(a->facts, "etc/systemd/system.conf.d/*.conf", x)))
+	while ((x = next_of(a, "etc/systemd/system.conf.d/*.conf", x)))
 		read_affinity(text_of(a, x->name), &written);
 	f = info(a, "services inherit their CPUs from systemd, %s among them", a->whose);
 	good(f, "CPUAffinity=%s", a->keep);

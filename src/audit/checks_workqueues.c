@@ -63,7 +63,7 @@ static void check_workqueues(struct audit *a)
 	struct cpus set, all;
 
 	cpus_clear(&all);
-	while ((x = facts_next(a->facts, WQ_DIR "*/cpumask", x))) {
+	while ((x = next_of(a, WQ_DIR "*/cpumask", x))) {
 		const char *name = x->name + strlen(WQ_DIR);
 		struct finding fix = {0};
 		struct finding_item *item;

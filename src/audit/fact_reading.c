@@ -16,6 +16,32 @@ const char *text_of(const struct audit *a, const char *name)
 	return facts_text(a->facts, name);
 }
 
+const char *begin_of(const struct audit *a, const char *name)
+{
+	const struct fact *x = facts_find(a->facts, name);
+
+	return x && (!x->err || x->err == FACT_TOO_LONG) ? x->text : NULL;
+}
+
+bool all_kept(struct audit *a, const char *glob)
+{
+	const struct fact *x = facts_find(a->facts, glob);
+	bool cut = x && x->err == FACT_NOT_KEPT;
+
+	if (cut)
+		a->cut = x->name;
+	return !cut;
+}
+
+const struct fact *next_of(struct audit *a, const char *glob, const struct fact *after)
+{
+	const struct fact *x = facts_next(a->facts, glob, after);
+
+	if (!x)
+		all_kept(a, glob);
+	return x;
+}
+
 void first_line(const char *text, char *line, size_t len)
 {
 	size_t n = strcspn(text, "\n");
@@ -68,10 +94,10 @@ bool kernel_from(const struct audit *a, int major, int minor)
 
 bool may_be_x86(const struct audit *a)
 {
-	const struct fact *x = facts_find(a->facts, "proc/cpuinfo"); /* may be cut behind CPU 0 */
+	const char *text = begin_of(a, "proc/cpuinfo");
 
 	/* all CPUs of x86 have flags, none elsewhere */
-	return !x || (x->err && x->err != FACT_TOO_LONG) || strstr(x->text, "\nflags");
+	return !text || strstr(text, "\nflags");
 }
 
 bool has_word(const char *text, const char *word)
@@ -222,8 +248,11 @@ bool one_number(const char *name, const char *prefix, unsigned *n)
 
 bool need_tasks(struct audit *a)
 {
+	all_kept(a, "run/tasks/0*");
 	if (text_of(a, "run/tasks/0000"))
 		return true;
+	if (a->cut) /* audit() says so */
+		return false;
 	struct finding *f = info(a, "threads: not known");
 
 	if (f)

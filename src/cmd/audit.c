@@ -170,7 +170,7 @@ static int take_facts(const struct options *o, struct view *v)
 	if (err && !v->facts.count)
 		return complain("cannot read %s: %s", o->root ? o->root : "/", strerror(-err));
 	if (err)
-		say("not all facts could be kept: %s", strerror(-err));
+		say("not all facts could be kept: %s", facts_error(err));
 	return 0;
 }
 

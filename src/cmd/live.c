@@ -305,7 +305,7 @@ static void take_facts(const struct live *l)
 	int err = l->measure->no_audit ? 0 : facts_take(&l->view->facts, &o);
 
 	if (err)
-		say("not all facts of the machine could be read: %s", strerror(-err));
+		say("not all facts of the machine could be kept: %s", facts_error(err));
 }
 
 static void redact(struct live *l, struct recorder *recorder)

@@ -16,7 +16,8 @@
 
 struct source_row {
 	const char *glob;
-	enum { PLAIN, DISTURBS } how;
+	/* MANY: one for each interrupt, which may be more than there is room for: read last */
+	enum { PLAIN, DISTURBS, MANY } how;
 };
 
 #define CPU_DIR "sys/devices/system/cpu/"
@@ -44,15 +45,15 @@ static const struct source_row rows[] = {
 	/* interrupts: /sys/kernel/irq has the names and counts of /proc/interrupts, one file
 	 * each */
 	{"proc/irq/default_smp_affinity", PLAIN},
-	{"proc/irq/*/smp_affinity_list", PLAIN},
-	{"proc/irq/*/effective_affinity_list", PLAIN},
-	{"sys/kernel/irq/*/actions", PLAIN},
-	{"sys/kernel/irq/*/chip_name", PLAIN},
+	{"proc/irq/*/smp_affinity_list", MANY},
+	{"proc/irq/*/effective_affinity_list", MANY},
+	{"sys/kernel/irq/*/actions", MANY},
+	{"sys/kernel/irq/*/chip_name", MANY},
 #if !defined(__x86_64__) /* elsewhere it tells which ones each CPU has for itself */
-	{"sys/kernel/irq/*/hwirq", PLAIN},
+	{"sys/kernel/irq/*/hwirq", MANY},
 #endif
-	{"sys/kernel/irq/*/per_cpu_count", PLAIN},
-	{DEBUG "irq/irqs/*", PLAIN},
+	{"sys/kernel/irq/*/per_cpu_count", MANY},
+	{DEBUG "irq/irqs/*", MANY},
 	{"etc/default/irqbalance", PLAIN},
 	{"etc/sysconfig/irqbalance", PLAIN},
 	{"proc/softirqs", PLAIN},
@@ -251,7 +252,7 @@ static int walk(struct facts_in *in, const char *path, const char *glob)
 	if (n == -ENOENT || n == -ENOTDIR)
 		return 0;
 	if (n < 0)
-		return facts_add(in->facts, here, n, NULL, 0);
+		return facts_put(in, here, n, NULL, 0);
 	for (int i = 0; i < n; i++) {
 		char *below = NULL;
 
@@ -274,7 +275,7 @@ static int take_rows(struct facts_in *in, int how)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
 		if ((int)rows[i].how == how)
-			err = walk(in, "", rows[i].glob);
+			err = facts_left_out(in, rows[i].glob, walk(in, "", rows[i].glob));
 	return err;
 }
 
@@ -364,6 +365,13 @@ int facts_take(struct facts *facts, const struct facts_options *o)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err && !o->deep; i++)
 		if (rows[i].how == DISTURBS)
 			err = facts_add(facts, rows[i].glob, FACT_NOT_TAKEN, NULL, 0);
+	if (!err)
+		err = take_rows(&in, MANY);
 	close(in.root);
-	return err;
+	return err ? err : in.left_out ? -ENOSPC : 0;
+}
+
+const char *facts_error(int err)
+{
+	return err == -ENOSPC ? "they are too many" : strerror(-err);
 }

@@ -20,8 +20,9 @@ struct facts_options {
 	const struct cpus *from;
 };
 
-/* Adds to `facts`. 0, or -ENOMEM or -ENOSPC when the set is not complete. A fact that cannot be
- * read has its error in the set.
+/* Adds to `facts`. 0, or when the set is not complete: -ENOMEM, or -ENOSPC when all was read that
+ * there is room for, and FACT_NOT_KEPT stands for the rest. A fact that cannot be read has its
+ * error in the set.
  *
  * Derived facts:
  *   run/tasks/0000      "tid tgid state flags(hex) cpu policy rt-priority affinity comm\n" of each
@@ -35,6 +36,7 @@ struct facts_options {
  *                       quotas, and what follows from them
  */
 int facts_take(struct facts *facts, const struct facts_options *options);
+const char *facts_error(int err); /* words for what facts_take returned */
 
 /* Looks which threads of the view's reports have ended: FACT_ENDED. 0 or -ENOMEM. */
 int facts_ended(struct view *v);

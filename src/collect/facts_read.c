@@ -43,6 +43,25 @@ ssize_t facts_bytes(const struct facts_in *in, const char *path, void *buf, size
 	return n ? n : (ssize_t)have;
 }
 
+#define SPARE_FACTS 512
+#define SPARE_BYTES (256u << 10) /* names of these, and what is known when the window ends */
+
+int facts_put(struct facts_in *in, const char *name, int err, const void *text, size_t len)
+{
+	if (in->facts->count >= FACTS_MAX - SPARE_FACTS ||
+	    in->facts->bytes + strlen(name) + len > FACTS_ALL_MAX - SPARE_BYTES)
+		return -ENOSPC;
+	return facts_add(in->facts, name, err, text, len);
+}
+
+int facts_left_out(struct facts_in *in, const char *name, int err)
+{
+	if (err != -ENOSPC)
+		return err;
+	in->left_out = true;
+	return facts_add(in->facts, name, FACT_NOT_KEPT, NULL, 0);
+}
+
 int facts_read(struct facts_in *in, const char *path, bool absent)
 {
 	static const size_t max = FACT_MAX + 1; /* one more, so that facts_add sees a cut */
@@ -56,8 +75,7 @@ int facts_read(struct facts_in *in, const char *path, bool absent)
 	if ((n == -ENOENT || n == -ENOTDIR) && !absent)
 		err = 0;
 	else
-		err = n < 0 ? facts_add(in->facts, path, n, NULL, 0)
-			    : facts_add(in->facts, path, 0, buf, n);
+		err = n < 0 ? facts_put(in, path, n, NULL, 0) : facts_put(in, path, 0, buf, n);
 	free(buf);
 	return err == -EINVAL ? 0 : err; /* skips a path that is too long for a fact */
 }
@@ -91,7 +109,7 @@ static int add_lines(struct facts_in *in, const char *name, char *text,
 			break;
 	}
 	have = to - text;
-	return facts_add(in->facts, name, 0, text, have);
+	return facts_put(in, name, 0, text, have);
 }
 
 #define CONFIG "CONFIG_"
@@ -160,7 +178,7 @@ int facts_config(struct facts_in *in)
 		text[n] = 0;
 		err = add_lines(in, "run/kconfig", text, config_wanted);
 	} else if (packed && text) {
-		err = facts_add(in->facts, "run/kconfig", n ? n : -ENODATA, NULL, 0);
+		err = facts_put(in, "run/kconfig", n ? n : -ENODATA, NULL, 0);
 	}
 	free(packed);
 	free(text);
@@ -198,7 +216,7 @@ static int take_dmesg(struct facts_in *in)
 		text[n] = 0;
 		err = add_lines(in, "run/dmesg", text, dmesg_wanted);
 	} else {
-		err = facts_add(in->facts, "run/dmesg", n, NULL, 0);
+		err = facts_put(in, "run/dmesg", n, NULL, 0);
 	}
 	free(text);
 	return err;
@@ -206,11 +224,18 @@ static int take_dmesg(struct facts_in *in)
 
 int facts_derive(struct facts_in *in)
 {
-	int err = facts_config(in);
+	static const struct {
+		const char *name;
+		int (*take)(struct facts_in *in);
+	} derived[] = {
+		{"run/kconfig", facts_config},
+		{"run/dmesg", take_dmesg},
+		{"run/tasks/0*", facts_tasks},
+		{"sys/fs/cgroup/", facts_cgroups},
+	};
+	int err = 0;
 
-	if (!err)
-		err = take_dmesg(in);
-	if (!err)
-		err = facts_cgroups(in);
-	return err ? err : facts_tasks(in);
+	for (size_t i = 0; i < sizeof(derived) / sizeof(derived[0]) && !err; i++)
+		err = facts_left_out(in, derived[i].name, derived[i].take(in));
+	return err;
 }

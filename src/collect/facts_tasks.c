@@ -40,7 +40,7 @@ static int flush(struct facts_in *in, struct chunk *c)
 	if (!c->len)
 		return 0;
 	snprintf(name, sizeof(name), "run/tasks/%04u", c->number++);
-	err = facts_add(in->facts, name, 0, c->text, c->len);
+	err = facts_put(in, name, 0, c->text, c->len);
 	c->len = 0;
 	return err;
 }
@@ -140,7 +140,7 @@ static int take_irqbalance(struct facts_in *in, const char *pid)
 		for (char *at = env; n > 0 && at < env + n; at += strlen(at) + 1)
 			if (!strncmp(at, "IRQBALANCE_", 11) && have < FACT_MAX)
 				have += snprintf(out + have, FACT_MAX - have, "%s\n", at);
-		err = facts_add(in->facts, "run/irqbalance", n < 0 ? n : 0, out,
+		err = facts_put(in, "run/irqbalance", n < 0 ? n : 0, out,
 				have < FACT_MAX ? have : FACT_MAX);
 	}
 	free(env);
@@ -197,10 +197,10 @@ int facts_tasks(struct facts_in *in)
 	if (!err)
 		err = flush(in, c);
 	if (!err)
-		err = facts_add(in->facts, "run/root", 0, c->root, c->root_len);
+		err = facts_put(in, "run/root", 0, c->root, c->root_len);
 	if (!err && c->left_out) {
 		snprintf(count, sizeof(count), "%u\n", c->left_out);
-		err = facts_add(in->facts, "run/tasks/left_out", 0, count, strlen(count));
+		err = facts_put(in, "run/tasks/left_out", 0, count, strlen(count));
 	}
 	if (proc)
 		closedir(proc);
@@ -239,7 +239,7 @@ static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, in
 		if (n == -ENOENT ||
 		    !strncmp(text, cgroup_files[i].usual, strlen(cgroup_files[i].usual)))
 			continue;
-		err = facts_add(in->facts, below, n < 0 ? n : 0, text, n < 0 ? 0 : n);
+		err = facts_put(in, below, n < 0 ? n : 0, text, n < 0 ? 0 : n);
 		throttled |= i == 1 || i == 2;
 		if (i || err)
 			continue;

@@ -143,8 +143,21 @@ const struct fact *facts_next(const struct facts *f, const char *glob, const str
 	uint32_t at = after ? (uint32_t)(after - f->row) + 1 : lower(f, glob, fixed);
 
 	for (; at < f->count && !strncmp(f->row[at].name, glob, fixed); at++)
-		if (glob_fits(glob, f->row[at].name, '/'))
+		if (f->row[at].err != FACT_NOT_KEPT && glob_fits(glob, f->row[at].name, '/'))
 			return &f->row[at];
+	return NULL;
+}
+
+const struct fact *facts_not_kept(const struct facts *f, const char *name)
+{
+	for (uint32_t i = 0; i < f->count; i++) {
+		const struct fact *x = &f->row[i];
+		size_t len = x->err == FACT_NOT_KEPT ? strlen(x->name) : 0;
+
+		if (len && (glob_fits(x->name, name, '/') ||
+			    (x->name[len - 1] == '/' && !strncmp(x->name, name, len))))
+			return x;
+	}
 	return NULL;
 }
 

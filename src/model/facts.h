@@ -21,6 +21,9 @@
 #define FACT_NAME_MAX  4096
 #define FACT_TOO_LONG  (-EFBIG)  /* the text is the first FACT_MAX bytes of a longer one */
 #define FACT_NOT_TAKEN (-EAGAIN) /* not read, because reading it disturbs CPUs */
+/* The name is a glob, or the begin of names up to a slash: of these files not all are here, for
+ * they were too many. */
+#define FACT_NOT_KEPT (-ENOSPC)
 
 struct fact {
 	char *name;
@@ -62,6 +65,9 @@ void threads_told_free(struct threads_told *t);
 
 const struct fact *facts_find(const struct facts *f, const char *name); /* NULL: nobody read it */
 
+/* The FACT_NOT_KEPT that this name would be among; NULL: none. */
+const struct fact *facts_not_kept(const struct facts *f, const char *name);
+
 /* Facts that are known only when a window ends: numbers of the report's threads that no longer
  * exist, with a blank behind each. Absent: nobody has looked. */
 #define FACT_ENDED "run/ended"
@@ -69,7 +75,8 @@ const struct fact *facts_find(const struct facts *f, const char *name); /* NULL:
 /* False where at most that is there: how the machine is set up was not read. */
 bool facts_taken(const struct facts *f);
 
-/* Facts whose name matches a glob, in order; an asterisk stands for any bytes but a slash. Begin
+/* Facts whose name matches a glob, in order; an asterisk stands for any bytes but a slash.
+ * FACT_NOT_KEPT is none of them. Begin
  * with after = NULL:
  *	for (const struct fact *x = facts_next(f, glob, NULL); x; x = facts_next(f, glob, x)) */
 const struct fact *facts_next(const struct facts *f, const char *glob, const struct fact *after);

@@ -315,6 +315,32 @@ for cpus, irqs in ((64, 613), (256, 300)):
            and f"And {irqs - 20} more" in table, f"{name}: Markdown has a table of the busiest",
            table[-2000:])
 
+# ---- more files than there is room for ----
+
+KNOBS = {
+    "sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never\n",
+    "sys/kernel/mm/ksm/run": "1\n",
+    "proc/sys/kernel/numa_balancing": "1\n",
+    "proc/sys/kernel/nmi_watchdog": "1\n",
+    "proc/sys/kernel/watchdog_cpumask": "0-3\n",
+}
+with Root() as root:
+    for name, text in KNOBS.items():
+        root.put(name, text)
+    few = json.loads(root.audit("-f", "json").out)["findings"]
+    for i in range(300):
+        root.put(f"sys/kernel/debug/irq/irqs/{i}", "x" * 65535 + "\n")
+    r = root.audit("-f", "json")
+    many = json.loads(r.out)["findings"]
+    is_([f["title"] for f in many if f["level"] in ("WARN", "FAIL")],
+        [f["title"] for f in few if f["level"] in ("WARN", "FAIL")],
+        "with too many files, the same warnings")
+    ok(len([f for f in many if f["level"] == "WARN"]) >= 4, "the knobs' among them", many)
+    is_([[f["id"], f["known"], f["value"]] for f in many if "too much" in (f["value"] or "")],
+        [["irq_managed", False, "/sys/kernel/debug/irq/irqs/*: too much to keep"]],
+        "and what was left out is not known")
+    is_(r.err, "culprit: not all facts could be kept: they are too many\n", "one line says so")
+
 # ---- SARIF ----
 
 with Root() as root:

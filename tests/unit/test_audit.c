@@ -1656,6 +1656,100 @@ static void test_arm64(void **state)
 	facts_free(&arm64);
 }
 
+/* Replaces the fact by one whose text goes on for longer than a fact may. */
+static void put_long(struct facts *f, const char *name, const char *text)
+{
+	char *big = malloc(FACT_MAX + 1);
+
+	memset(big, '\n', FACT_MAX + 1);
+	memcpy(big, text, strlen(text));
+	assert_int_equal(facts_add(f, name, 0, big, FACT_MAX + 1), 0);
+	assert_int_equal(facts_find(f, name)->err, FACT_TOO_LONG);
+	free(big);
+}
+
+/* Lines of the first CPU tell the same on a machine of many. */
+static void test_long_files(void **state)
+{
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	good(&f);
+	put(&f, KERNEL "nmi_watchdog", "1\n");
+	put(&f, KERNEL "watchdog_cpumask", "0-3\n");
+	put_long(&f, "proc/cpuinfo",
+		 "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n\n");
+	out = check(&f, 3);
+	assert_int_equal(find(&out, "nmi_watchdog")->level, FINDING_OK);
+	assert_true(find(&out, "hypervisor")->known);
+	findings_free(&out);
+
+	put_long(&f, "proc/cpuinfo", "processor\t: 0\nflags\t\t: tsc constant_tsc nonstop_tsc\n\n");
+	out = check(&f, 3);
+	assert_string_equal(find(&out, "hypervisor")->title, "no hypervisor");
+	findings_free(&out);
+
+	put_long(&f, "proc/stat", "cpu  1 2 3 4 5 6 7 80 9 10\ncpu3 1 2 3 4 5 6 7 250 9 10\n");
+	out = check(&f, 3);
+	assert_int_equal(find(&out, "steal")->level, FINDING_WARN);
+	assert_string_equal(find(&out, "steal")->value, "2.50 s");
+	findings_free(&out);
+
+	put_long(&f, "proc/stat", "cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 80 9 10\n");
+	out = check(&f, 3);
+	assert_false(find(&out, "steal")->known);
+	findings_free(&out);
+	facts_free(&f);
+}
+
+/* Files that were too many to keep are not known: neither absent nor fine. */
+static void test_not_kept(void **state)
+{
+	static const struct {
+		const char *id, *glob, *file;
+	} cases[] = {
+		{"thp", MM "transparent_hugepage/enabled", MM "transparent_hugepage/enabled"},
+		{"irq", "proc/irq/*/smp_affinity_list", NULL},
+		{"irq", "sys/kernel/irq/*/per_cpu_count", "sys/kernel/irq/36/per_cpu_count"},
+		{"irq", "sys/kernel/irq/*/actions", "sys/kernel/irq/36/actions"},
+		{"irq_managed", "sys/kernel/debug/irq/irqs/*", "sys/kernel/debug/irq/irqs/36"},
+		{"irq_managed", "sys/kernel/debug/irq/irqs/*", NULL},
+		{"rps", "sys/class/net/*/queues/*/rps_cpus", NULL},
+		{"workqueues", WQ "*/cpumask", NULL},
+		{"tasks", "run/tasks/0*", NULL},
+		{"cpuset_partition", "sys/fs/cgroup/", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct facts f = {0};
+		struct findings out;
+		bool said = false;
+
+		for (size_t k = 0; k < COUNT(good_world); k++)
+			if (!cases[i].file || strcmp(good_world[k].name, cases[i].file))
+				put(&f, good_world[k].name, good_world[k].text);
+		put(&f, "proc/irq/36/effective_affinity_list", "3\n");
+		assert_int_equal(facts_add(&f, cases[i].glob, FACT_NOT_KEPT, NULL, 0), 0);
+		out = check(&f, 3);
+		for (uint32_t k = 0; k < out.count; k++) {
+			const struct finding *x = &out.row[k];
+
+			if (strcmp(x->id, cases[i].id))
+				continue;
+			if (x->level == FINDING_OK)
+				fail_msg("%s: %s", x->id, x->title);
+			assert_true(!cases[i].file || !strstr(x->title, "not since boot"));
+			said |= !x->known && strstr(x->value, "too much to keep");
+		}
+		if (!said)
+			fail_msg("%s: nothing is said of %s", cases[i].id, cases[i].glob);
+		findings_free(&out);
+		facts_free(&f);
+	}
+}
+
 static void test_hostile(void **state)
 {
 	static const char binary[] = "\xff\x00\x1b[2J;rm -rf /\n$(reboot)`reboot`";
@@ -2500,6 +2594,8 @@ int main(void)
 		cmocka_unit_test(test_backported),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_arm64),
+		cmocka_unit_test(test_long_files),
+		cmocka_unit_test(test_not_kept),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_many),
