@@ -282,7 +282,7 @@ uint64_t watch_threads_rights(const struct watched *w)
 
 static void add_allowed(int pid, int tid, struct cpus *cpus)
 {
-	char path[64], line[4096], why[128];
+	char path[64], line[CPUS_LIST + 32], why[128];
 	struct cpus allowed;
 	FILE *f;
 

@@ -199,7 +199,7 @@ bool machine_counter_stable(const char *clocksource, const char **why)
 
 static bool read_node(int node, struct cpus *cpus)
 {
-	char path[64], line[4096], why[128];
+	char path[64], line[CPUS_LIST + 1], why[128];
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
 	return line_of_file(path, line, sizeof(line)) && !cpus_parse(line, cpus, why, sizeof(why));
