@@ -19,21 +19,28 @@
 
 #define STEAL_READ_NS (200 * NSEC_PER_MSEC)
 
+struct steal_turn {
+	struct collect *c;
+	uint32_t next; /* target: both they and the lines ascend */
+};
+
 static void take_steal(void *ctx, unsigned cpu, uint64_t ns)
 {
-	struct collect *c = ctx;
+	struct steal_turn *t = ctx;
+	const struct collect *c = t->c;
 
-	for (uint32_t i = 0; i < c->ntargets; i++)
-		if (c->target[i].cpu == cpu)
-			session_feed(c->session,
-				     &(struct event){.type = EVENT_STEAL, .index = i, .ns = ns});
+	while (t->next < c->ntargets && c->target[t->next].cpu < cpu)
+		t->next++;
+	if (t->next < c->ntargets && c->target[t->next].cpu == cpu)
+		session_feed(c->session,
+			     &(struct event){.type = EVENT_STEAL, .index = t->next, .ns = ns});
 }
 
 static void read_steal(struct collect *c)
 {
 	c->steal_read_ns = now_ns();
 	if (!c->roams) /* the targets are no CPUs */
-		steal_read(take_steal, c);
+		steal_read(take_steal, &(struct steal_turn){.c = c});
 }
 
 /* Notes the start of the run: the first of its CPUs starts it. */
