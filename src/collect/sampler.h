@@ -56,14 +56,16 @@ enum sampler_phase {
 };
 
 struct shm_hiccup {
-	uint64_t before, after; /* ticks */
-	uint64_t anchor_tick;   /* a reading of both clocks right after the gap */
-	uint64_t anchor_width;  /* ticks between the two readings, at most */
-	uint64_t anchor_ns;     /* CLOCK_MONOTONIC */
-	cursors_t cursors_before, cursors_after;
-	uint32_t lost;  /* number of hiccups lost right before it */
-	uint8_t series; /* as in struct spot */
+	cursors_t cursors_before, cursors_after; /* first: so it has no holes */
+	uint64_t before, after;                  /* ticks */
+	uint64_t anchor_tick;                    /* a reading of both clocks right after the gap */
+	uint64_t anchor_width;                   /* ticks between the two readings, at most */
+	uint64_t anchor_ns;                      /* CLOCK_MONOTONIC */
+	uint32_t lost;                           /* number of hiccups lost right before it */
+	uint8_t series;                          /* as in struct spot */
 };
+
+_Static_assert(sizeof(struct shm_hiccup) == 80, "a ring of them is most of what a sampler shares");
 
 struct sampler_shm {
 	/* Read in the loop. */
