@@ -50,3 +50,15 @@ void khz_cut(struct cpu *c, uint64_t from_ns, uint64_t to_ns)
 	c->khz_changes = t->n;
 	c->khz_until_ns = known ? KHZ_ALWAYS : 0;
 }
+
+void khz_shorten(struct cpu *c, uint32_t most)
+{
+	struct khz_changes *t = &c->khz;
+	uint64_t last_ns = most && most < t->n ? t->row[most - 1].at_ns : 0;
+
+	if (most >= t->n)
+		return;
+	if (c->khz_changes == t->n || c->khz_until_ns > last_ns)
+		c->khz_until_ns = last_ns;
+	t->n = most;
+}

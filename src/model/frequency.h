@@ -27,5 +27,7 @@ bool khz_add(struct khz_changes *c, uint64_t at_ns, uint32_t khz);
 void khz_free(struct khz_changes *c);
 /* Leaves a CPU those of this time, and their number and extremes; none where not all are known. */
 void khz_cut(struct cpu *c, uint64_t from_ns, uint64_t to_ns);
+/* Leaves a CPU the first of them, at most so many. */
+void khz_shorten(struct cpu *c, uint32_t most);
 
 #endif

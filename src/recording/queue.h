@@ -22,7 +22,7 @@ void queue_free(struct queue *q);
 pid_t queue_writer(struct queue *q, int fd, uint64_t most, const struct cpus *cpus);
 
 bool queue_push(struct queue *q, uint32_t type, const void *payload,
-		size_t len);               /* false: the queue is full */
+		size_t len);               /* false: the queue is full, or len is over CHUNK_MAX */
 void queue_leave(struct queue *q);         /* ends the queue: no more comes */
 bool queue_written(const struct queue *q); /* all that was put is in the file */
 int queue_error(const struct queue *q);    /* errno of a failure, or 0 */

@@ -92,8 +92,8 @@ bool write_patiently(struct recorder *r, uint32_t type, struct bytes *b)
 	struct timespec nap = {0, 2 * NSEC_PER_MSEC};
 	bool done = false;
 
-	while (!r->failed && !(done = push(r, type, b)) && !b->failed && now_ns() < deadline &&
-	       recorder_poll(r))
+	while (!r->failed && !(done = push(r, type, b)) && !b->failed && b->len <= CHUNK_MAX &&
+	       now_ns() < deadline && recorder_poll(r))
 		nanosleep(&nap, NULL);
 	free(b->at);
 	return done;
@@ -187,6 +187,7 @@ static const char *why_failed(const struct recorder *r, int error, char why[WHY_
 	snprintf(why, WHY_LEN, "%s",
 		 error == ECHILD      ? "the process that writes it was killed"
 		 : error == ETIMEDOUT ? "the rest was not taken in time"
+		 : error == EMSGSIZE  ? "its end is too long"
 				      : strerror(error));
 	if (call >= 0)
 		snprintf(why, WHY_LEN,

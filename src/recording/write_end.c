@@ -93,9 +93,25 @@ static void push_behind(struct recorder *r, const struct view *v)
 	push_stops(r, v);
 }
 
+/* khz: changes of each CPU's frequency, at most. */
+static void put_tail(struct bytes *b, const struct recorder *r, const struct view *v, uint32_t khz)
+{
+	put_run(b, &v->run);
+	put_host(b, &v->host);
+	put_number(b, r->stats.hiccups_lost);
+	put_number(b, r->stats.records_lost);
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		struct cpu c = v->cpu[i];
+
+		khz_shorten(&c, khz);
+		put_cpu(b, &c, i ? 0 : v->run.recursion_misses);
+	}
+}
+
 int recorder_tail(struct recorder *r, const struct view *v)
 {
 	struct bytes b = {0}, end = {0};
+	uint32_t khz = KHZ_CHANGES_MAX;
 
 	if (r->failed || !r->encoder)
 		return -1;
@@ -104,18 +120,19 @@ int recorder_tail(struct recorder *r, const struct view *v)
 	write_events(r);
 	write_index(r);
 	push_ended(r, v);
-	put_run(&b, &v->run);
-	put_host(&b, &v->host);
-	put_number(&b, r->stats.hiccups_lost);
-	put_number(&b, r->stats.records_lost);
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		put_cpu(&b, &v->cpu[i], i ? 0 : v->run.recursion_misses);
+	put_tail(&b, r, v, khz);
+	while (b.len > CHUNK_MAX && khz) {
+		b.len = 0;
+		put_tail(&b, r, v, khz /= 2);
+	}
 	r->ended = write_patiently(r, CHUNK_TAIL, &b);
 	if (r->ended)
 		push_behind(r, v);
 	r->ended = r->ended && write_patiently(r, CHUNK_END, &end);
 	if (!r->ended && !r->failed)
-		write_stops(r, b.failed || end.failed ? ENOMEM : ETIMEDOUT);
+		write_stops(r, b.failed || end.failed ? ENOMEM
+			       : b.len > CHUNK_MAX    ? EMSGSIZE
+						      : ETIMEDOUT);
 	return r->ended ? 0 : -1;
 }
 

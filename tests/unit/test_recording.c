@@ -1044,6 +1044,50 @@ static void test_rubbish(void **state)
 	free_small(&m);
 }
 
+#define MANY 128
+
+/* The end of a run on many CPUs whose frequency changed as often as can be kept is written: with
+ * fewer changes of each, and until when they are all. */
+static void test_long_tail(void **state)
+{
+	static const uint32_t khz[] = {3000000, 3100000};
+	unsigned cpus[MANY];
+	struct recording *r;
+
+	(void)state;
+	for (unsigned i = 0; i < MANY; i++)
+		cpus[i] = i;
+	scene.also = NULL;
+	scene_init(&scene, "web-07", cpus, MANY);
+	scene_begin(&scene, path);
+	for (unsigned i = 0; i < MANY; i++) {
+		struct cpu *c = &scene.view.cpu[i];
+
+		for (unsigned k = 0; k < KHZ_CHANGES_MAX; k++)
+			assert_true(khz_add(&c->khz, 1000000 + 300000000ULL * k, khz[k % 2]));
+		c->khz_changes = KHZ_CHANGES_MAX;
+		c->khz_min = khz[0];
+		c->khz_max = khz[1];
+		c->khz_until_ns = KHZ_ALWAYS;
+	}
+	scene.view.run.duration_ns = 300000000ULL * (KHZ_CHANGES_MAX + 1);
+	assert_int_equal(scene_finish(&scene), 0);
+	r = read_part(NULL);
+	assert_non_null(r);
+	assert_string_equal(hear(), "");
+	assert_false(view.run.damaged);
+	assert_int_equal(view.ncpus, MANY);
+	for (unsigned i = 0; i < MANY; i++) {
+		const struct cpu *c = &view.cpu[i];
+
+		assert_int_equal(c->khz_changes, KHZ_CHANGES_MAX);
+		assert_in_range(c->khz.n, KHZ_CHANGES_MAX / 4, KHZ_CHANGES_MAX - 1);
+		assert_int_equal(c->khz_until_ns, c->khz.row[c->khz.n - 1].at_ns);
+	}
+	forget(r);
+	scene_free(&scene);
+}
+
 static int open_files(void **state)
 {
 	int fd = mkstemp(path);
@@ -1083,6 +1127,7 @@ int main(void)
 		cmocka_unit_test(test_threads_end),
 		cmocka_unit_test(test_next_then_threads),
 		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_long_tail),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);
