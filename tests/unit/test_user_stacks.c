@@ -37,7 +37,7 @@ unsigned long long host_own_caps(void)
 
 void parser_reap(pid_t pid)
 {
-	(void)pid; /* it ends with the socket */
+	(void)pid; /* the process ends with the socket */
 }
 
 int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
