@@ -95,8 +95,10 @@ struct session *session_new(const struct session_options *o)
 	s->kept = o->kept && !o->tap;
 	s->spans = s->view->drawn = o->spans;
 	s->intervals = o->intervals;
-	s->real_time = o->view->run.real_time && !o->view->run.watch; /* one may be moved */
 	s->windows = o->view->run.windows;
+	/* A workload sleeps, and who has the CPU meanwhile was let in by nobody; of watched threads
+	 * the watch stage tells. */
+	s->real_time = o->view->run.real_time && !s->windows;
 	session_names_init(&s->names, o);
 	s->nlanes = o->view->ncpus;
 	s->lane = calloc(s->nlanes, sizeof(*s->lane));
