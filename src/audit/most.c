@@ -100,6 +100,11 @@ struct most most_of_windows(const struct cpu *c, uint64_t *rest)
 	return best;
 }
 
+bool most_unread(const struct cpu *c, const struct most *m)
+{
+	return c->hiccups_lost && (!c->hiccups_lost_ns || c->hiccups_lost_ns > m->ns);
+}
+
 static uint64_t not_recorded(const struct cpu *c)
 {
 	uint64_t ns = 0;

@@ -24,4 +24,8 @@ struct most odd_of(const struct cpu *c, const struct most *most);
  * records is missing. i: index of the CPU. */
 bool may_be_lost(const struct view *v, uint32_t i, const struct source *s);
 
+/* True when the hiccups that were not recorded took more than that, or may have: then nobody knows
+ * who took most. */
+bool most_unread(const struct cpu *c, const struct most *m);
+
 #endif

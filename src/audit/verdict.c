@@ -141,6 +141,27 @@ static void say_quiet(struct sentence *out, const struct view *v, uint32_t i, co
 			     failed, plural(failed));
 }
 
+/* share: of its time that it lost, %. */
+static void say_loss(struct sentence *out, const struct view *v, uint32_t i, const struct most *m,
+		     const char *share)
+{
+	const struct cpu *c = &v->cpu[i];
+	bool unread = most_unread(c, m);
+	char part[32], lane[LANE_NAME];
+
+	sentence_add(out, "%s loses ", view_lane(v, i, lane));
+	if (c->hiccups_lost) {
+		sentence_add(out, "%s %% of its time", share);
+		sentence_unread(out, c->hiccups_lost, c->hiccups_lost_ns);
+		sentence_add(out, unread ? ", and who took most of it is not known; " : ", ");
+	}
+	sentence_add(out, "%s %% %sto ",
+		     format_percent(100.0 * m->ns / c->observed_ns, part, sizeof(part)),
+		     unread ? "went " : "");
+	sentence_most(out, v, i, m);
+	say_odd(out, v, i, m);
+}
+
 static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
@@ -181,10 +202,7 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 			     format_ns(m.ns, time, sizeof(time)));
 		sentence_most(out, v, i, &m);
 	} else {
-		sentence_add(out, "%s loses %s %% to ", lane,
-			     format_percent(100.0 * m.ns / observed, share, sizeof(share)));
-		sentence_most(out, v, i, &m);
-		say_odd(out, v, i, &m);
+		say_loss(out, v, i, &m, share);
 	}
 }
 

@@ -240,6 +240,26 @@ static void add_whom(const struct say *s, const struct said *said)
 	add_odd(s, &said->most);
 }
 
+/* Adds what they lose, where hiccups were not recorded with those, and to whom. */
+static void add_loss(const struct say *s, const struct said *said)
+{
+	bool any = false, most = false;
+
+	for (uint32_t i = 0; i < s->g->n; i++) {
+		any |= s->v->cpu[s->g->lane[i]].hiccups_lost != 0;
+		most |= most_unread(&s->v->cpu[s->g->lane[i]], &said->most);
+	}
+	if (any) {
+		add_shares(s, s->g->lost.least, s->g->lost.most);
+		sentence_add(s->out, " of their time each");
+		say_unread(s);
+		sentence_add(s->out, most ? ", and who took most of it is not known; " : ", ");
+	}
+	add_range(s, &said->most, said->of);
+	sentence_add(s->out, most ? " went to " : " to ");
+	add_whom(s, said);
+}
+
 static void say_group(const struct say *s)
 {
 	struct said said = judge(s);
@@ -283,9 +303,7 @@ static void say_group(const struct say *s)
 		break;
 	case LOSE:
 		sentence_add(s->out, " lose ");
-		add_range(s, &said.most, said.of);
-		sentence_add(s->out, " to ");
-		add_whom(s, &said);
+		add_loss(s, &said);
 		break;
 	}
 }

@@ -140,6 +140,51 @@ static void test_not_all_was_read(void **state)
 			    "50.0 us");
 }
 
+static void test_more_was_not_read_than_read(void **state)
+{
+	(void)state;
+	v.cpu[0].hiccups_lost = 1;
+	v.cpu[0].hiccups_lost_ns = 900000;
+	add(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 1, 20000000)->kernel_thread = true;
+	expect("cpu 3 loses 0.209 % of its time (1 hiccup, 900 us, was not recorded), 0.2 % to the "
+	       "kernel thread kworker/3:2 [77] > vmstat_update: sysctl vm.stat_interval=120");
+	v.cpu[0].hiccups_lost = 100000;
+	v.cpu[0].hiccups_lost_ns = 5000000000;
+	expect("cpu 3 loses 50.2 % of its time (100,000 hiccups, 5.00 s in all, were not "
+	       "recorded), and who took most of it is not known; 0.2 % went to the kernel thread "
+	       "kworker/3:2 [77] > vmstat_update: sysctl vm.stat_interval=120");
+	v.cpu[0].hiccups_lost_ns = 0;
+	expect("cpu 3 loses 0.2 % of its time (100,000 hiccups were not recorded), and who took "
+	       "most of it is not known; 0.2 % went to the kernel thread kworker/3:2 [77] > "
+	       "vmstat_update: sysctl vm.stat_interval=120");
+}
+
+static void test_not_all_of_alike_cpus_was_read(void **state)
+{
+	static const unsigned cpus[] = {0, 3};
+
+	(void)state;
+	view_free(&v);
+	world_view(&v, "judged", cpus, 2);
+	world_lasts(&v, 10000000000);
+	for (uint32_t i = 0; i < 2; i++) {
+		v.cpu[i].hiccups_lost = 3;
+		v.cpu[i].hiccups_lost_ns = 900000;
+		world_runs(&v, i, SOURCE_VECTOR, 99, "frobnicator", NULL, 2500, 16400);
+	}
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(v.groups.row[0].verdict,
+			    "cpus 0,3 lose 0.419 % of their time each (6 hiccups, 1.80 ms in all, "
+			    "were not recorded), 0.41 % each to frobnicator: the cause book has "
+			    "nothing on it");
+	v.cpu[0].hiccups_lost_ns = v.cpu[1].hiccups_lost_ns = 900000000;
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(v.groups.row[0].verdict,
+			    "cpus 0,3 lose 9.41 % of their time each (6 hiccups, 1.80 s in all, "
+			    "were not recorded), and who took most of it is not known; 0.41 % each "
+			    "went to frobnicator: the cause book has nothing on it");
+}
+
 static void test_nothing_at_all(void **state)
 {
 	(void)state;
@@ -708,6 +753,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_quiet),
 		TEST(test_not_all_was_read),
+		TEST(test_more_was_not_read_than_read),
+		TEST(test_not_all_of_alike_cpus_was_read),
 		TEST(test_nothing_at_all),
 		TEST(test_not_in_the_book),
 		TEST(test_tick),
