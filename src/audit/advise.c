@@ -27,6 +27,9 @@
 
 /* Far more often than kernel.watchdog_thresh (10 s) of CPU time. */
 #define WATCHDOG_NMI_NS NSEC_PER_SEC
+/* Ticks at most for each time that a quota's timer runs: a long period of 250 ms, at 1,000 Hz. */
+#define QUOTA_TICKS 250
+#define POSIX_TIMER 1 /* a dependency of the tick */
 
 /* The place of a source. */
 struct place {
@@ -53,7 +56,7 @@ static uint64_t beside(const struct place *p, const char *function)
 }
 
 /* The CPPC driver's irq_work is queued by each tick. */
-static bool is_tick(const struct source *s)
+bool advise_is_tick(const struct source *s)
 {
 	if (runs(s, "tick_nohz_handler") || runs(s, "tick_sched_timer") || runs(s, "cppc_irq_work"))
 		return true;
@@ -65,25 +68,6 @@ static bool is_tick(const struct source *s)
 static bool is_nohz_full(const struct place *p)
 {
 	return !p->view->run.watch && cpus_has(&p->view->host.nohz_full, p->cpu->number);
-}
-
-/* The dependency that kept the tick most often; 0: none was seen. */
-static uint32_t tick_kept_by(const struct nohz_ticks *t)
-{
-	uint64_t most = 0;
-	uint32_t dependency = 0;
-
-	for (uint32_t i = 0; i < t->count; i++) {
-		uint64_t n = 0;
-
-		for (uint32_t k = 0; k < t->count; k++)
-			n += t->row[k].dependency == t->row[i].dependency ? t->row[k].count : 0;
-		if (n > most) {
-			most = n;
-			dependency = t->row[i].dependency;
-		}
-	}
-	return dependency;
 }
 
 /* True when the sampler, or a user's task that may run on the CPU, has the policy SCHED_DEADLINE.
@@ -118,24 +102,43 @@ static bool runs_deadline_timer(const struct place *p)
 	return beside(p, "dl_task_timer") || beside(p, "inactive_task_timer");
 }
 
+/* True where the kernel keeps the tick for a task under a quota (cfs_task_bw_constrained). */
+static bool quotas_keep_ticks(const struct view *v)
+{
+	struct audit a = {.facts = &v->facts};
+	const char *features = text_of(&a, "sys/kernel/debug/sched/features");
+	int major, minor;
+
+	if (features) /* other kernels may have it, too */
+		return has_word(features, "HZ_BW");
+	return sscanf(v->host.kernel, "%5d.%5d", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 6));
+}
+
+static bool is_kept_by_quota(const struct place *p, uint32_t dependency)
+{
+	uint64_t n = beside(p, "sched_cfs_period_timer") + beside(p, "sched_cfs_slack_timer");
+
+	return quotas_keep_ticks(p->view) &&
+	       n >= nohz_ticks_count(&p->cpu->ticks, dependency) / QUOTA_TICKS + 1;
+}
+
 static const struct cause *cause_of_tick(const struct place *p, const struct source *s,
 					 const struct cause *otherwise)
 {
-	static const char *const quota[] = {"sched_cfs_period_timer", "sched_cfs_slack_timer"};
-	uint32_t dependency = tick_kept_by(&p->cpu->ticks);
+	uint32_t dependency = nohz_ticks_dependency(&p->cpu->ticks);
 	const struct cause *c;
 	char bit[16];
 
 	if (runs(s, "dl_task_timer") || runs(s, "inactive_task_timer"))
 		return cause_of_deadline(p);
-	if (!is_tick(s) || !is_nohz_full(p) || !dependency)
+	if (!advise_is_tick(s) || !is_nohz_full(p) || !dependency)
 		return otherwise;
 	if (!strcmp(nohz_dependency_name(dependency), "SCHED")) {
 		if (runs_deadline_timer(p))
 			return cause_of_deadline(p);
-		for (int i = 0; i < 2; i++)
-			if (beside(p, quota[i]))
-				return cause_match("hrtimer", quota[i]);
+		if (is_kept_by_quota(p, dependency))
+			return cause_by_id("T09");
 	}
 	snprintf(bit, sizeof(bit), "%u", dependency);
 	c = cause_match("tickdep", bit);
@@ -276,19 +279,13 @@ static bool is_bound(const struct source *s)
  */
 static uint32_t pid_of(const struct place *p, const struct source *s, const struct cause *c)
 {
-	const struct nohz_tick_row *most = NULL;
+	const struct nohz_tick_row *most;
 
 	if (s->kind == SOURCE_THREAD)
 		return is_bound(s) ? 0 : s->id;
 	if (strcmp(c->id, "T04"))
 		return 0;
-	for (uint32_t i = 0; i < p->cpu->ticks.count; i++) {
-		const struct nohz_tick_row *r = &p->cpu->ticks.row[i];
-
-		if (!strcmp(nohz_dependency_name(r->dependency), "POSIX_TIMER") &&
-		    (!most || r->count > most->count))
-			most = r;
-	}
+	most = nohz_ticks_row(&p->cpu->ticks, POSIX_TIMER);
 	return most ? most->tid : 0;
 }
 

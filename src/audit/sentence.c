@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/advise.h"
 #include "audit/conclude.h"
 #include "audit/remedy.h"
 #include "base/units.h"
@@ -36,7 +37,8 @@ void sentence_unread(struct sentence *s, uint64_t n, uint64_t ns)
 	sentence_add(s, " %s not recorded)", n == 1 ? "was" : "were");
 }
 
-/* The cause book has the tick's reasons from T01 to T08. */
+/* The cause book has the tick's reasons from T01 to T08; of others, as a quota, the timers are no
+ * ticks. */
 enum group group_of(const struct source *s)
 {
 	if (s->word == WORD_THROTTLED)
@@ -47,8 +49,8 @@ enum group group_of(const struct source *s)
 		return HOST;
 	if (s->kind == SOURCE_OUTSIDE)
 		return OUTSIDE;
-	if (s->kind == SOURCE_VECTOR && s->cause && !strncmp(s->cause, "T0", 2) &&
-	    s->cause[2] <= '8')
+	if (s->kind == SOURCE_VECTOR && s->cause && s->cause[0] == 'T' &&
+	    ((s->cause[1] == '0' && s->cause[2] <= '8') || advise_is_tick(s)))
 		return TICK;
 	return GROUPS;
 }
@@ -165,9 +167,8 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 		add_action(out, "; ", f && !strcmp(f->id, "nohz_full") ? f : NULL, s);
 		return;
 	}
-	for (uint32_t i = 0; i < c->ticks.count && !many; i++)
-		if (!most || c->ticks.row[i].count > most->count)
-			most = &c->ticks.row[i];
+	if (!many)
+		most = nohz_ticks_row(&c->ticks, nohz_ticks_dependency(&c->ticks));
 	if (most)
 		sentence_add(out, "kept by %s while %s ran", nohz_dependency_name(most->dependency),
 			     most->comm);

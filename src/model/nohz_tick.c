@@ -45,3 +45,38 @@ void nohz_ticks_add(struct nohz_ticks *t, const struct record *r)
 		strcpy(last->comm, "(several)");
 	}
 }
+
+uint64_t nohz_ticks_count(const struct nohz_ticks *t, uint32_t dependency)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		n += t->row[i].dependency == dependency ? t->row[i].count : 0;
+	return n;
+}
+
+uint32_t nohz_ticks_dependency(const struct nohz_ticks *t)
+{
+	uint64_t most = 0;
+	uint32_t dependency = 0;
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		uint64_t n = nohz_ticks_count(t, t->row[i].dependency);
+
+		if (n > most) {
+			most = n;
+			dependency = t->row[i].dependency;
+		}
+	}
+	return dependency;
+}
+
+const struct nohz_tick_row *nohz_ticks_row(const struct nohz_ticks *t, uint32_t dependency)
+{
+	const struct nohz_tick_row *most = NULL;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->row[i].dependency == dependency && (!most || t->row[i].count > most->count))
+			most = &t->row[i];
+	return most;
+}

@@ -25,6 +25,13 @@ struct nohz_ticks {
 
 void nohz_ticks_add(struct nohz_ticks *t, const struct record *r); /* a RECORD_TICK */
 
+/* The dependency that kept the tick most often, whoever ran; 0: none was seen. */
+uint32_t nohz_ticks_dependency(const struct nohz_ticks *t);
+/* The row of a dependency whose thread it kept the tick for most often; NULL: none. */
+const struct nohz_tick_row *nohz_ticks_row(const struct nohz_ticks *t, uint32_t dependency);
+/* Number of times that it kept the tick. */
+uint64_t nohz_ticks_count(const struct nohz_ticks *t, uint32_t dependency);
+
 /* "POSIX_TIMER", "PERF_EVENTS", "SCHED", "CLOCK_UNSTABLE", "RCU", "RCU_EXP". */
 const char *nohz_dependency_name(uint32_t dependency);
 

@@ -177,6 +177,29 @@ static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 	assert_non_null(strstr(timer->advice, "the workload's own wake-up"));
 }
 
+/* A quota's timer keeps no tick where the kernel does not look at quotas for it, nor a tick for
+ * each of hundreds. */
+static void test_a_quota_that_keeps_no_tick(void **state)
+{
+	struct source *s = tick();
+
+	(void)state;
+	cpus_parse("3", &v.host.nohz_full, NULL, 0);
+	kept(4, 2400);
+	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 3);
+	assert_cause(s, "T02");
+	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_slack_timer", 21);
+	assert_cause(s, "T09");
+	strcpy(v.host.kernel, "6.1.0-25-amd64");
+	assert_cause(s, "T02");
+	fact("sys/kernel/debug/sched/features", "PLACE_LAG HZ_BW\n"); /* brought there */
+	assert_cause(s, "T09");
+	fact("sys/kernel/debug/sched/features", "PLACE_LAG NO_HZ_BW\n");
+	assert_cause(s, "T02");
+	strcpy(v.host.kernel, "6.12.9");
+	assert_cause(s, "T02");
+}
+
 static void test_watched_threads_that_run_everywhere(void **state)
 {
 	struct source *s = add(SOURCE_THREAD, 7, "bash", NULL, 3);
@@ -596,6 +619,7 @@ int main(void)
 		TEST(test_lists_without_facts),
 		TEST(test_the_tick_of_a_nohz_full_cpu),
 		TEST(test_who_keeps_the_tick_for_the_scheduler),
+		TEST(test_a_quota_that_keeps_no_tick),
 		TEST(test_watched_threads_that_run_everywhere),
 		TEST(test_throttling),
 		TEST(test_others),

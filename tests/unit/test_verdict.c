@@ -280,17 +280,47 @@ static void test_tick_of_the_boot_cpu(void **state)
 	}
 }
 
+static void kept(uint32_t dependency, uint32_t tid, const char *comm, unsigned count)
+{
+	struct record r = {.kind = RECORD_TICK, .id = dependency, .arg = tid};
+
+	memcpy(r.name, comm, strlen(comm));
+	while (count--)
+		nohz_ticks_add(&v.cpu[0].ticks, &r);
+}
+
 static void test_tick_that_is_kept(void **state)
 {
-	struct record r = {.kind = RECORD_TICK, .id = 4, .arg = 812, .name = "app"};
 
 	(void)state;
 	cpus_add(&v.host.nohz_full, 3);
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2500, 16400);
-	nohz_ticks_add(&v.cpu[0].ticks, &r);
+	kept(4, 812, "app", 100);
 	assert_int_equal(conclude(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict,
 			       "cpu 3 loses 0.41 % to the tick: kept by SCHED while app ran; "));
+	/* two rows of one reason, which kept it more often than the largest row's */
+	kept(1, 900, "prof-a", 61);
+	kept(1, 901, "prof-b", 60);
+	assert_int_equal(conclude(&v), 0);
+	assert_non_null(strstr(v.cpu[0].verdict, "kept by POSIX_TIMER while prof-a ran; "));
+	assert_non_null(strstr(v.cpu[0].verdict, "[900]"));
+}
+
+/* The tick is the tick, whatever it is kept for. */
+static void test_tick_that_a_quota_keeps(void **state)
+{
+	struct source *tick =
+		add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2500, 16400);
+
+	(void)state;
+	cpus_add(&v.host.nohz_full, 3);
+	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 100, 1000);
+	kept(4, 812, "app", 2400);
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(tick->cause, "T09");
+	assert_non_null(strstr(v.cpu[0].verdict,
+			       "to the tick: kept by SCHED while app ran; no CPU quota (cpu.max)"));
 }
 
 static void busy_irq(void)
@@ -760,6 +790,7 @@ int main(void)
 		TEST(test_tick),
 		TEST(test_tick_of_the_boot_cpu),
 		TEST(test_tick_that_is_kept),
+		TEST(test_tick_that_a_quota_keeps),
 		TEST(test_irq),
 		TEST(test_only),
 		TEST(test_other_irq),
