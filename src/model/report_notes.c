@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Notes on a source below its row in a report, a line each. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +48,15 @@ static void note_name(const char *what, const char *name, size_t len, FILE *out)
  * more. "(5 of 9; 3 of them this way)" where the program's calls were not always the same. */
 static void note_asker(const struct askers *o, const struct asker_row *r, FILE *out)
 {
-	char text[REPORT_OWNED], way[CALLS_WAY], shown[4 * CALLS_WAY], count[32];
+	char text[REPORT_OWNED], way[CALLS_WAY], shown[4 * CALLS_WAY], count[32], known[32];
 	const struct asker_row *most = asker_way(r);
 
 	fputs(report_owned_asker(&r->who, text), out);
 	if (*calls_way(most ? most : r, way))
 		fprintf(out, ": " REPORT_NAME "%s" REPORT_END,
 			escape_text(way, SIZE_MAX, shown, sizeof(shown)));
-	fprintf(out, " (%s%s of %" PRIu64, format_count(r->count, count, sizeof(count)),
-		r->missed ? "+" : "", o->known);
+	fprintf(out, " (%s%s of %s", format_count(r->count, count, sizeof(count)),
+		r->missed ? "+" : "", format_count(o->known, known, sizeof(known)));
 	if (most && most->count < r->count)
 		fprintf(out, "; %s%s of them this way",
 			format_count(most->count, count, sizeof(count)), most->missed ? "+" : "");
