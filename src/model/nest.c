@@ -180,7 +180,7 @@ static void end_segment(struct nest *n, const struct record *r, const struct seg
 		spans_add(n->spans, &(struct span){s->start, end, .source = row, .asker = asker,
 						   .unseen = s->unseen});
 	if (s->flush)
-		memcpy(n->sources->row[row]->memory_of, s->flush->name, sizeof(s->flush->name));
+		source_flushed(n->sources->row[row], s->flush->name);
 }
 
 static void forget_function(struct segment *s)

@@ -155,6 +155,8 @@ char *report_notes(const struct sources *t, const struct source *s, bool stacks)
 		note_name("may go to cpu ", s->affinity, SIZE_MAX, out);
 	if (s->memory_of[0])
 		note_name("memory of ", s->memory_of, sizeof(s->memory_of), out);
+	if (s->memories)
+		fputs("memory of several\n", out);
 	if (owner_words(s->owner, owner) && strcmp(owner, s->name) != 0)
 		note_name("in ", owner, SIZE_MAX, out);
 	note_command("command line: ", s->command, out);

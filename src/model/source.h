@@ -90,8 +90,10 @@ struct source {
 	const char *together;  /* suspects_say(), for WORD_SIMULTANEOUS; the view's; or NULL */
 	uint64_t near_lost_ns; /* net ns in hiccups with missing records */
 	uint64_t missing;      /* for SOURCE_LOST the number of those records */
-	/* Comm of the thread whose memory a TLB shootdown was for, the last time. */
+	/* Comm of the thread whose memory its TLB shootdowns were for; "": not known, or
+	 * `memories` differ. */
 	char memory_of[17];
+	bool memories;
 	/* Id in the cause book; static; NULL: not looked up yet, or the book has none. */
 	const char *cause;
 	/* Runs likely stopped inside by a host or firmware (stops.h); set with the advice. */
@@ -186,8 +188,8 @@ void sources_settle(struct sources *t);
  * those rows. */
 uint64_t sources_merged(const struct sources *t, enum source_kind kind, uint64_t *ns);
 
-/* Adds a finished run of the source's function. first: an interval began with it, so the interval
- * counts here, and nowhere else. */
+/* Adds a finished run of the source's function. first: an interval began
+ * with it, so the interval counts here, and nowhere else. */
 void source_add(struct source *s, uint64_t net_ns, bool first);
 
 /* Notes who asked for an interval of this source. r is a mark with RECORD_ASKED. Returns who,
@@ -200,6 +202,9 @@ void source_asker(struct source *s, const struct asker *who);
 
 /* Notes whose control group a thread of this row is in; owner: what names->owner says of it. */
 void source_owned(struct source *s, uint32_t cgroup, const char *owner);
+
+/* Notes whose memory a TLB shootdown was for: 16 bytes; "": not known. */
+void source_flushed(struct source *s, const char *comm);
 
 /* True for the idle thread, "swapper/3". */
 bool source_is_idle(const struct source *s);

@@ -117,6 +117,16 @@ void source_owned(struct source *s, uint32_t cgroup, const char *owner)
 	s->cgroup = cgroup;
 }
 
+void source_flushed(struct source *s, const char *comm)
+{
+	if (s->memories || !*comm)
+		return;
+	s->memories = s->memory_of[0] && strncmp(s->memory_of, comm, 16) != 0;
+	memcpy(s->memory_of, comm, 16);
+	if (s->memories)
+		s->memory_of[0] = '\0';
+}
+
 void source_label_anew(struct source *s, const char *label)
 {
 	s->elsewhere.ns = s->net.sum;
@@ -163,6 +173,9 @@ static void merge(struct source *into, struct source *from)
 		into->owners = true, into->owner = NULL;
 	else
 		source_owned(into, from->cgroup, from->owner);
+	source_flushed(into, from->memory_of);
+	if (from->memories)
+		into->memories = true, into->memory_of[0] = '\0';
 	hist_free(&from->net);
 	slices_free(&from->slices);
 	free(from->askers);

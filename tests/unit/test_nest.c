@@ -594,6 +594,37 @@ static void test_kernel_threads_are_told(void **state)
 	sources_free(&sources);
 }
 
+/* Flushes for several programs are no single one's, and one whose program is not known changes
+ * nothing. */
+static void test_whose_memory(void **state)
+{
+	static const char *const flushes[] = {"often", "", "often", "last", "often"};
+	static const char *const want[] = {"often", "often", "often", "", ""};
+	struct sources sources;
+	struct nest *n;
+	unsigned stuck;
+
+	(void)state;
+	assert_int_equal(sources_init(&sources), 0);
+	n = nest_new(&sources, bounds, &names, false);
+	assert_non_null(n);
+	for (size_t i = 0; i < COUNT(flushes); i++) {
+		struct record flush = TLB(120, *flushes[i] ? 1 : 5);
+
+		memcpy(flush.name, flushes[i], strlen(flushes[i]));
+		nest_open(n);
+		nest_take(n, &(struct record)MARK(110, LEVEL_IRQ, MARK_CSD, 'a'), 0, HICCUP_NS);
+		nest_take(n, &flush, 0, HICCUP_NS);
+		nest_take(n, &(struct record)VEC(100, 150, CALL), 0, HICCUP_NS);
+		nest_close(n, 0, HICCUP_NS, &stuck);
+		assert_int_equal(sources.count, 1);
+		assert_string_equal(sources.row[0]->memory_of, want[i]);
+		assert_int_equal(sources.row[0]->memories, i >= 3);
+	}
+	nest_free(n);
+	sources_free(&sources);
+}
+
 /* As a kernel's counter has it: softirqs with several timers each, some in pieces, more than the
  * nest keeps apart. */
 static void test_interruptions_are_intervals(void **state)
@@ -722,16 +753,17 @@ static void test_random(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[COUNT(drawings) + 5] = {
+	struct CMUnitTest tests[COUNT(drawings) + 6] = {
 		{"random nests", test_random, NULL, NULL, NULL},
 		cmocka_unit_test(test_kernel_threads_are_told),
+		cmocka_unit_test(test_whose_memory),
 		cmocka_unit_test(test_interruptions_are_intervals),
 		cmocka_unit_test(test_storm_in_one_hiccup),
 		{"random nests, a real-time sampler", test_random, NULL, NULL, (void *)&names},
 	};
 
 	for (unsigned i = 0; i < COUNT(drawings); i++)
-		tests[i + 5] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
+		tests[i + 6] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
 						   (void *)&drawings[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,9 +147,12 @@ static void test_notes(void **state)
 				   "memory of \1java\2\n"
 				   "by \1\\x02a\\x0ab [4414]\2 on cpu 7: \1poke_ask\2 (1 of 1)\n");
 	free(notes);
+	s->memory_of[0] = 0;
+	s->memories = true;
 	s->askers->row[0].count = 9123;
 	s->askers->known = 10456;
 	notes = report_notes(t, s, false);
+	assert_non_null(strstr(notes, "\nmemory of several\n"));
 	assert_non_null(strstr(notes, " (9,123 of 10,456)\n"));
 	free(notes);
 	notes = report_notes(t, t->row[t->count - 1], false);
