@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside the nest: what nest.c (the accounting), nest_stack.c (what has ended) and nest_names.c
- * (what a record is called) share. */
+/* Inside the nest: what nest.c (the accounting), nest_pieces.c (to whom it goes), nest_stack.c
+ * (what has ended) and nest_names.c (what a record is called) share. */
 #ifndef CULPRIT_NEST_STATE_H
 #define CULPRIT_NEST_STATE_H
 
@@ -60,6 +60,19 @@ struct nest {
 	struct account account;
 };
 
+/* The part of an interval that runs one function. */
+struct segment {
+	const char *function; /* NULL: not known, or it has a word instead */
+	enum own_word word;
+	const struct record *asker;
+	const struct record *flush; /* the TLB flush for another CPU inside it */
+	uint64_t start, net;
+	/* The interval begins with this piece, and is counted there. A softirq in pieces counts at
+	 * its last piece. */
+	bool first;
+	bool marked, unseen; /* has a mark; RECORD_UNSEEN */
+};
+
 /* Time, uncovered by intervals of this level and above, in which one may be missing. */
 static inline uint64_t lost_within(const struct nest *n, unsigned level, uint64_t start,
 				   uint64_t end)
@@ -91,6 +104,13 @@ uint64_t nest_below(struct ended *e, uint64_t *start, uint64_t *lost);
 /* Accounts for time that no interval covers: beside an interval it is edge up to the bound, the
  * rest is outside. */
 void nest_account_gaps(struct nest *n, uint64_t end_ns);
+
+/* ---- nest_pieces.c ---- */
+
+/* Ends a segment of an interval: its time goes to its source. part: the segment goes on in another
+ * interval. */
+void nest_end_segment(struct nest *n, const struct record *r, const struct segment *s, uint64_t end,
+		      bool part);
 
 /* ---- nest_names.c ---- */
 
