@@ -143,25 +143,56 @@ static void add_own(struct nest *n, struct segment *s, unsigned level, uint64_t 
 	n->account.lost_ns += lost;
 }
 
+static bool is_of_lower(const struct ended *e, unsigned level)
+{
+	return e->note && e->record.level < level;
+}
+
+/* True for a note of a higher level that stands where an interval ends: it tells of the next one
+ * there, a softirq that goes on when this thread has left. */
+static bool is_of_next(const struct ended *e, unsigned level, uint64_t end)
+{
+	return e->note && e->record.level > level && e->start >= end;
+}
+
+/* The first entry of the stack that lies inside an interval of this level. An instant of the same
+ * age and a lower level belongs to an interval that encloses that one: it goes before it. */
+static uint32_t first_inside(struct nest *n, unsigned level, uint64_t start)
+{
+	uint32_t first = n->depth;
+
+	while (first && n->stack[first - 1].start >= start &&
+	       (n->stack[first - 1].start == start || !is_of_lower(&n->stack[first - 1], level)))
+		first--;
+	for (uint32_t i = first; i < n->depth && n->stack[i].start == start; i++) {
+		const struct ended e = n->stack[i];
+
+		if (!is_of_lower(&e, level))
+			continue;
+		memmove(&n->stack[first + 1], &n->stack[first], (i - first) * sizeof(e));
+		n->stack[first++] = e;
+	}
+	return first;
+}
+
 static void enclose(struct nest *n, const struct record *r, uint64_t start, uint64_t end)
 {
 	struct segment s = {.word = nest_first_word(n, r), .first = !(r->flags & RECORD_PART)};
 	bool thread = r->kind == RECORD_THREAD;
-	uint32_t first = n->depth, last = n->depth;
-	struct ended *ended;
+	struct ended *ended, next = {};
+	uint32_t first, last;
 	uint64_t at, lost = 0;
 
 	s.unseen = thread && r->flags & RECORD_UNSEEN;
 	if (!s.word)
 		s.function = nest_first_function(n, r);
 	n->own = 0;
-	if (last && end < n->stack[last - 1].end)
-		end = n->stack[last - 1].end;
-	/* An instant of the same age and a lower level belongs to an interval that encloses this
-	 * one. */
-	while (first && n->stack[first - 1].start >= start &&
-	       !(n->stack[first - 1].note && n->stack[first - 1].record.level < r->level))
-		first--;
+	if (n->depth && end < n->stack[n->depth - 1].end)
+		end = n->stack[n->depth - 1].end;
+	if (n->depth && is_of_next(&n->stack[n->depth - 1], r->level, end))
+		next = n->stack[--n->depth];
+	first = first_inside(n, r->level, start);
+	last = n->depth;
 	if (first)
 		s.net = nest_below(&n->stack[first - 1], &start, &lost);
 	s.net -= lost;
@@ -187,6 +218,8 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	ended = nest_push(n, start, end);
 	ended->intervals = 1;
 	ended->thread = ended->last_thread = thread;
+	if (next.note)
+		*nest_push(n, next.start, next.end) = next;
 }
 
 /* Ends a thread whose exit was not traced: it had the CPU to the end of the hiccup. */

@@ -14,6 +14,7 @@
 
 #include "model/join.h"
 #include "../world/drawing.h"
+#include "../world/records.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -583,14 +584,66 @@ static void test_work_ends_unseen(void **state)
 	}
 }
 
+/* A softirq of PREEMPT_RT is preempted, and goes on in its function with its thread, at the very
+ * time at which the other one leaves, whatever is known of the thread that comes. */
+static void test_softirq_goes_on(void **state)
+{
+	static const uint32_t cursor[LEVELS];
+	const struct names names = {.symbol = letter};
+	const struct hiccup h = {.start_ns = 1000, .end_ns = 7000, .after = {4, 4}};
+
+	(void)state;
+	for (unsigned arrival = 0; arrival < 3; arrival++) {
+		struct record r[] = {
+			mark(LEVEL_SOFTIRQ, MARK_TIMER, 'a', 1100),
+			softirq(1, 1100, 6100),
+			thread(7, "ksoftirqd", 1050, 6100),
+			mark(LEVEL_SOFTIRQ, MARK_TIMER, 'a', 6200),
+			thread(8, "rt", 6100, 6200),
+			mark(LEVEL_THREAD, arrival ? MARK_WORK : MARK_WAKER, 'b', 6200),
+			softirq(1, 6200, 6300),
+			thread(7, "ksoftirqd", 6200, 6400),
+		};
+		uint32_t seq[LEVELS] = {0};
+		const struct source *s;
+		struct sources t;
+		struct join *j;
+
+		assert_int_equal(sources_init(&t), 0);
+		j = join_new(&(struct join_options){
+			.sources = &t, .names = &names, .threshold_ns = 300, .bounds = bounds});
+		assert_non_null(j);
+		join_start(j, cursor);
+		r[1].flags = RECORD_PART;
+		if (arrival == 2) /* nothing is known */
+			r[5].arg = 0;
+		for (unsigned i = 0; i < COUNT(r); i++) {
+			r[i].seq = ++seq[r[i].level];
+			join_record(j, &r[i]);
+		}
+		check_sums(join_hiccup(j, &h));
+		s = t.row[0];
+		assert_int_equal(s->kind, SOURCE_SOFTIRQ);
+		assert_string_equal(s->function, "a");
+		assert_int_equal(s->net.sum, 5100);
+		assert_int_equal(s->net.count, 1);
+		assert_int_equal(s->count, 1);
+		for (uint32_t i = 1; i < t.count; i++)
+			assert_int_equal(t.row[i]->kind, SOURCE_THREAD);
+		assert_int_equal(join_counts(j)->mismatches, 0);
+		join_free(j);
+		sources_free(&t);
+	}
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[COUNT(drawings) + 3] = {cmocka_unit_test(test_places),
-							cmocka_unit_test(test_lost),
-							cmocka_unit_test(test_work_ends_unseen)};
+	struct CMUnitTest tests[COUNT(drawings) + 4] = {
+		cmocka_unit_test(test_places), cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_work_ends_unseen), cmocka_unit_test(test_softirq_goes_on)};
 
 	for (unsigned i = 0; i < COUNT(drawings); i++)
-		tests[i + 3] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
+		tests[i + 4] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
 						   (void *)&drawings[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
