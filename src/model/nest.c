@@ -175,6 +175,19 @@ static uint32_t first_inside(struct nest *n, unsigned level, uint64_t start)
 	return first;
 }
 
+/* True for a softirq that goes on with its thread: it begins at the very time at which another
+ * thread leaves, or one replaces the sampler. A new one begins later. */
+static bool is_resumed(const struct nest *n, const struct record *r, uint32_t first)
+{
+	if (r->kind != RECORD_SOFTIRQ)
+		return false;
+	if (n->in_thread && n->thread.start_ns == r->start_ns)
+		return true;
+	while (first && n->stack[first - 1].note)
+		first--;
+	return first && n->stack[first - 1].last_thread && n->stack[first - 1].end == r->start_ns;
+}
+
 static void enclose(struct nest *n, const struct record *r, uint64_t start, uint64_t end)
 {
 	struct segment s = {.word = nest_first_word(n, r), .first = !(r->flags & RECORD_PART)};
@@ -192,6 +205,7 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	if (n->depth && is_of_next(&n->stack[n->depth - 1], r->level, end))
 		next = n->stack[--n->depth];
 	first = first_inside(n, r->level, start);
+	s.resumed = is_resumed(n, r, first);
 	last = n->depth;
 	if (first)
 		s.net = nest_below(&n->stack[first - 1], &start, &lost);

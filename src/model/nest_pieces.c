@@ -43,10 +43,14 @@ static struct asker attribute(struct nest *n, uint32_t source, const struct segm
 		s->unseen.count += g->first;
 	}
 	a->attributed_ns += g->net;
-	if (part) /* a piece of a run, which is counted at its end */
-		s->net.sum += g->net;
-	else
+	if (!g->resumed)
+		source_end_run(s);
+	if (!part)
 		source_add(s, g->net, g->first);
+	else /* a piece of a run, which is counted at its end */
+		s->net.sum += g->net;
+	if (part && s->kind == SOURCE_SOFTIRQ)
+		s->part_ns += g->net;
 	if (!g->asker || !n->names)
 		return (struct asker){};
 	who = source_asked(s, g->asker, n->names);

@@ -71,6 +71,7 @@ struct segment {
 	 * its last piece. */
 	bool first;
 	bool marked, unseen; /* has a mark; RECORD_UNSEEN */
+	bool resumed;        /* goes on with the run of its source that was put aside */
 };
 
 /* Time, uncovered by intervals of this level and above, in which one may be missing. */

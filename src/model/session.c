@@ -331,8 +331,10 @@ static void find_suspects(struct view *v)
 void session_finish(struct session *s)
 {
 	outside_finish(s->outside);
-	for (uint32_t i = 0; i < s->view->ncpus; i++)
+	for (uint32_t i = 0; i < s->view->ncpus; i++) {
+		sources_end_runs(&s->view->cpu[i].sources);
 		sources_last(&s->view->cpu[i].sources, SOURCE_OUTSIDE);
+	}
 	session_names_finish(s->view, s->kept ? s->asked : s->asked ? &s->names.names : NULL);
 	summary_settle(s->view);
 	find_suspects(s->view);

@@ -94,6 +94,8 @@ struct source {
 	 * `memories` differ. */
 	char memory_of[17];
 	bool memories;
+	/* Net ns of the pieces of a run that has not ended: a part of net.sum alone. */
+	uint64_t part_ns;
 	/* Id in the cause book; static; NULL: not looked up yet, or the book has none. */
 	const char *cause;
 	/* Runs likely stopped inside by a host or firmware (stops.h); set with the advice. */
@@ -188,9 +190,14 @@ void sources_settle(struct sources *t);
  * those rows. */
 uint64_t sources_merged(const struct sources *t, enum source_kind kind, uint64_t *ns);
 
-/* Adds a finished run of the source's function. first: an interval began
+/* Adds a finished run of the source's function, or the last piece of one. first: an interval began
  * with it, so the interval counts here, and nowhere else. */
 void source_add(struct source *s, uint64_t net_ns, bool first);
+
+/* Counts the runs of which only pieces came: their last one was not recorded, or the window ended
+ * before it. */
+void sources_end_runs(struct sources *t);
+void source_end_run(struct source *s);
 
 /* Notes who asked for an interval of this source. r is a mark with RECORD_ASKED. Returns who,
  * until the next call; NULL: not known. */

@@ -61,8 +61,22 @@ const struct source *sources_near_lost(const struct sources *t)
 
 void source_add(struct source *s, uint64_t net_ns, bool first)
 {
-	hist_add(&s->net, net_ns);
+	hist_add(&s->net, s->part_ns + net_ns);
+	s->net.sum -= s->part_ns;
+	s->part_ns = 0;
 	s->count += first;
+}
+
+void source_end_run(struct source *s)
+{
+	if (s->part_ns)
+		source_add(s, 0, true);
+}
+
+void sources_end_runs(struct sources *t)
+{
+	for (uint32_t i = 0; i < t->count; i++)
+		source_end_run(t->row[i]);
 }
 
 const struct asker *source_asked(struct source *s, const struct record *r,

@@ -154,6 +154,7 @@ static void merge_label(struct source *into, const struct source *from)
 
 static void merge(struct source *into, struct source *from)
 {
+	source_end_run(from);
 	merge_label(into, from);
 	into->merged += from->merged ? from->merged : 1;
 	into->count += from->count;

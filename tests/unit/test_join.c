@@ -626,6 +626,7 @@ static void test_softirq_goes_on(void **state)
 		assert_int_equal(s->kind, SOURCE_SOFTIRQ);
 		assert_string_equal(s->function, "a");
 		assert_int_equal(s->net.sum, 5100);
+		assert_int_equal(s->net.max, 5100);
 		assert_int_equal(s->net.count, 1);
 		assert_int_equal(s->count, 1);
 		for (uint32_t i = 1; i < t.count; i++)

@@ -361,7 +361,9 @@ static struct {
 	uint16_t owner[SPAN_NS];    /* 1 + key */
 	uint8_t outer[SPAN_NS];     /* bound of the outermost interval */
 	uint64_t net[KEYS], runs[KEYS], first[KEYS], known[KEYS];
-	uint64_t intervals; /* number of those that ended */
+	uint64_t aside[KEYS]; /* net ns of runs that were put aside */
+	uint64_t left;        /* when the last thread left */
+	uint64_t intervals;   /* number of those that ended */
 	uint32_t asker[KEYS];
 } w;
 
@@ -370,7 +372,7 @@ struct segment {
 	uint64_t from;
 	unsigned source, function;
 	uint32_t asker;
-	bool marked, first;
+	bool marked, first, resumed;
 };
 
 static unsigned below(uint64_t n)
@@ -378,16 +380,32 @@ static unsigned below(uint64_t n)
 	return (unsigned)((uint64_t)random() % n);
 }
 
+/* Counts a run that was put aside and did not come back. */
+static void end_run(unsigned key)
+{
+	w.runs[key] += !!w.aside[key];
+	w.first[key] += !!w.aside[key];
+	w.intervals += !!w.aside[key];
+	w.aside[key] = 0;
+}
+
 static void end_segment(struct segment *s, uint64_t to, bool counts)
 {
 	unsigned key = 16 * s->source + s->function;
 
-	for (; s->from < to; s->from++)
-		if (!w.owner[s->from])
-			w.owner[s->from] = 1 + key;
+	if (!s->resumed)
+		end_run(key);
+	for (; s->from < to; s->from++) {
+		if (w.owner[s->from])
+			continue;
+		w.owner[s->from] = 1 + key;
+		w.aside[key] += !counts;
+	}
+	if (counts)
+		w.aside[key] = 0;
 	w.runs[key] += counts;
 	w.first[key] += s->first;
-	s->first = false;
+	s->first = s->resumed = false;
 	w.known[key] += !!s->asker;
 	if (s->asker)
 		w.asker[key] = s->asker;
@@ -464,6 +482,7 @@ static void make_interval(unsigned level, uint64_t from, uint64_t to)
 
 	make_source(&r, &s);
 	s.first = !(r.flags & RECORD_PART);
+	s.resumed = level == LEVEL_SOFTIRQ && from == w.left;
 	w.intervals += s.first;
 	for (; below(6); at += below(3) ? below(to - at + 1) : 0) {
 		unsigned what = below(5);
@@ -489,8 +508,10 @@ static void make_interval(unsigned level, uint64_t from, uint64_t to)
 		}
 	}
 	end_segment(&s, to, !(r.flags & RECORD_PART));
-	if (level == LEVEL_THREAD)
+	if (level == LEVEL_THREAD) {
 		leave_thread(&r, &s);
+		w.left = to;
+	}
 	nest_take(w.nest, &r, 0, SPAN_NS);
 }
 
@@ -501,6 +522,7 @@ static uint64_t make_hiccup(void)
 	memset(w.owner, 0, sizeof(w.owner));
 	memset(w.outer, 0, sizeof(w.outer));
 	memset(w.net, 0, sizeof(w.net));
+	w.left = UINT64_MAX;
 	while (now < SPAN_NS - 300 && below(6)) {
 		unsigned level = below(LEVELS);
 
@@ -625,6 +647,62 @@ static void test_whose_memory(void **state)
 	sources_free(&sources);
 }
 
+/* The pieces of a softirq are one run when its thread comes back with it, and else are two. */
+static void test_softirq_in_pieces(void **state)
+{
+	static const struct {
+		struct record record[4];
+		uint64_t runs, sum, max;
+	} is[] = {
+		{{SIR(100, 5100, 1, RECORD_PART), THR(5100, 5200, 8, 120, 0), SIR(5200, 5299, 1, 0),
+		  THR(5299, 5400, 7, 120, 0)},
+		 1,
+		 5099,
+		 5099},
+		/* the sampler ran in between */
+		{{SIR(100, 5100, 1, RECORD_PART),
+		  {AT(6000, 6000, LEVEL_THREAD, RECORD_MARK), .mark = MARK_THREAD, .id = 7},
+		  SIR(6000, 6050, 1, RECORD_PART),
+		  THR(6050, 6060, 8, 120, 0)},
+		 1,
+		 5050,
+		 5050},
+		/* the last piece was not recorded: another run */
+		{{SIR(100, 5100, 1, RECORD_PART), THR(5100, 5200, 8, 120, 0), SIR(5210, 5510, 1, 0),
+		  THR(5600, 5700, 7, 120, 0)},
+		 2,
+		 5300,
+		 5000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(is); i++) {
+		struct sources sources;
+		const struct source *s;
+		unsigned stuck;
+		struct nest *n;
+
+		assert_int_equal(sources_init(&sources), 0);
+		n = nest_new(&sources, bounds, &names, false);
+		assert_non_null(n);
+		nest_open(n);
+		for (size_t k = 0; k < COUNT(is[i].record); k++)
+			nest_take(n, &is[i].record[k], 0, 10000);
+		nest_close(n, 0, 10000, &stuck);
+		s = sources.row[0];
+		assert_int_equal(s->kind, SOURCE_SOFTIRQ);
+		assert_int_equal(s->net.sum, is[i].sum);
+		sources_end_runs(&sources);
+		sources_end_runs(&sources);
+		assert_int_equal(s->net.sum, is[i].sum);
+		assert_int_equal(s->net.count, is[i].runs);
+		assert_int_equal(s->count, is[i].runs);
+		assert_int_equal(s->net.max, is[i].max);
+		nest_free(n);
+		sources_free(&sources);
+	}
+}
+
 /* As a kernel's counter has it: softirqs with several timers each, some in pieces, more than the
  * nest keeps apart. */
 static void test_interruptions_are_intervals(void **state)
@@ -649,12 +727,15 @@ static void test_interruptions_are_intervals(void **state)
 		}
 		nest_take(n, &(struct record)SIR(at, at + 50, 1, i % 5 == 4 ? RECORD_PART : 0), 0,
 			  N * 100);
-		intervals += i % 5 != 4;
-		runs += (i % 4 ? i % 4 : 1) - (i % 5 == 4);
+		intervals++;
+		runs += i % 4 ? i % 4 : 1;
 		if (i % 5 != 4)
 			count[i % 4 ? 1 + i % 3 : 0]++;
+		else
+			count[i % 4 ? 1 + (i + i % 4 - 1) % 3 : 0]++;
 	}
 	nest_close(n, 0, N * 100, &stuck);
+	sources_end_runs(&sources);
 	assert_true(nest_folded(n) > 0);
 	assert_int_equal(sources.count, 4);
 	for (uint32_t i = 0; i < sources.count; i++) {
@@ -738,6 +819,9 @@ static void test_random(void **state)
 		check_hiccup(&t, nest_close(w.nest, 0, make_hiccup(), &stuck_out));
 		assert_int_equal(stuck_out, 0);
 	}
+	sources_end_runs(&t);
+	for (unsigned key = 0; key < KEYS; key++)
+		end_run(key);
 	for (uint32_t i = 0; i < t.count; i++) {
 		assert_int_equal(t.row[i]->net.count, w.runs[key_of(t.row[i])]);
 		assert_int_equal(t.row[i]->count, w.first[key_of(t.row[i])]);
@@ -753,17 +837,18 @@ static void test_random(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[COUNT(drawings) + 6] = {
+	struct CMUnitTest tests[COUNT(drawings) + 7] = {
 		{"random nests", test_random, NULL, NULL, NULL},
 		cmocka_unit_test(test_kernel_threads_are_told),
 		cmocka_unit_test(test_whose_memory),
+		cmocka_unit_test(test_softirq_in_pieces),
 		cmocka_unit_test(test_interruptions_are_intervals),
 		cmocka_unit_test(test_storm_in_one_hiccup),
 		{"random nests, a real-time sampler", test_random, NULL, NULL, (void *)&names},
 	};
 
 	for (unsigned i = 0; i < COUNT(drawings); i++)
-		tests[i + 6] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
+		tests[i + 7] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
 						   (void *)&drawings[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

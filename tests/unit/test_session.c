@@ -42,10 +42,33 @@ static void workloads_that_sleep_are_not_throttled(void **state)
 	}
 }
 
+/* A softirq was preempted, and the window ended before it went on. */
+static void runs_end_with_the_window(void **state)
+{
+	static const unsigned cpus[] = {3};
+	struct record part = softirq(1, 300, 2400);
+	const struct source *row;
+
+	(void)state;
+	part.flags = RECORD_PART;
+	scene_init(&s, "web-07", cpus, 1);
+	scene_begin(&s, NULL);
+	scene_gap(&s, 0, 100000);
+	scene_put(&s, part);
+	scene_end(&s, 3000);
+	assert_int_equal(scene_finish(&s), 0);
+	row = s.view.cpu[0].sources.row[0];
+	assert_int_equal(row->kind, SOURCE_SOFTIRQ);
+	assert_int_equal(row->net.count, 1);
+	assert_int_equal(row->net.max, 2100);
+	view_free(&s.view);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(workloads_that_sleep_are_not_throttled),
+		cmocka_unit_test(runs_end_with_the_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
