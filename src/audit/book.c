@@ -151,6 +151,18 @@ const struct cause *cause_of(const struct source *s)
 	return kind->by_id ? match_number(kind->book, s->id) : cause_match(kind->book, s->name);
 }
 
+bool cause_has_sources(const struct cause *cause)
+{
+	for (const struct cause_match *m = cause_matches; m->kind; m++)
+		if (m->cause == cause && strcmp(m->kind, "family") && strcmp(m->kind, "word") &&
+		    strcmp(m->kind, "irq"))
+			return true;
+	for (enum source_kind k = 0; k < SOURCE_KINDS; k++)
+		if (kind_of(k)->cause && !strcmp(kind_of(k)->cause, cause->id))
+			return true;
+	return false;
+}
+
 static bool is_softirq(const char *name, uint32_t *id)
 {
 	for (*id = 0; strcmp(softirq_name(*id), "unknown"); ++*id)

@@ -117,6 +117,10 @@ char *cause_near(const char *name, char *buf, size_t len);
  * does not know it. */
 const struct cause *cause_of_function(const struct source *s);
 
+/* True when some source of a report may have this cause, other than a device's interrupt: which of
+ * these a finding is about it says itself. */
+bool cause_has_sources(const struct cause *cause);
+
 /* The cause of a report's source by its names alone: its function first, then the thread, IRQ,
  * vector, softirq. A user's thread without a row of its own is a foreign one. NULL: the book does
  * not know it. */

@@ -86,6 +86,8 @@ static unsigned lane_cpu(const struct view *v, uint32_t i)
 
 static void add_costs(struct view *v, struct finding *f)
 {
+	const struct cause *c = f->cause ? cause_by_id(f->cause) : NULL;
+
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct sources *t = &v->cpu[i].sources;
 
@@ -102,6 +104,8 @@ static void add_costs(struct view *v, struct finding *f)
 				one->cost_ns += s->net.sum;
 		}
 	}
+	f->costed = v->run.traced && f->known &&
+		    (f->cost_ns || f->about || (c && cause_has_sources(c)));
 }
 
 /* Replaces advice by the finding's fix where a finding explains the source, so that one cause has

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+
 #define NAMES_SHOWN 3 /* names of a list in a title */
 
 struct finding *findings_add(struct findings *f, const char *id, enum finding_level level)
@@ -170,12 +172,11 @@ static bool said(const struct findings *all, const struct finding *x)
 	return false;
 }
 
-uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest,
-			 uint32_t *failed)
+uint32_t findings_costly(const struct findings *f, uint32_t *order, struct findings_rest rest[2])
 {
 	uint32_t n = 0;
 
-	*rest = *failed = 0;
+	rest[false] = rest[true] = (struct findings_rest){0};
 	for (uint32_t i = 0; i < f->count; i++) {
 		const struct finding *x = &f->row[i];
 		uint32_t k = n;
@@ -183,8 +184,8 @@ uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *re
 		if (x->level == FINDING_OK || !x->known)
 			continue;
 		if (!x->cost_ns) {
-			*rest += x->level >= FINDING_WARN;
-			*failed += x->level == FINDING_FAIL;
+			rest[x->costed].warnings += x->level >= FINDING_WARN;
+			rest[x->costed].failed += x->level == FINDING_FAIL;
 			continue;
 		}
 		if (!x->fix || said(f, x))
@@ -195,6 +196,21 @@ uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *re
 		n++;
 	}
 	return n;
+}
+
+const char *findings_rest(const struct findings_rest *r, bool others, char buf[FINDINGS_REST])
+{
+	int n = snprintf(buf, FINDINGS_REST, "%u %swarning%s", r->warnings, others ? "more " : "",
+			 plural(r->warnings));
+
+	if (r->failed)
+		snprintf(buf + n, FINDINGS_REST - n, ", %u of them FAIL,", r->failed);
+	return buf;
+}
+
+const char *findings_uncosted(bool traced)
+{
+	return traced ? "no run shows the cost" : "the cost is not known, as nothing was traced";
 }
 
 /* The parameter of this name; NULL: not there. */

@@ -63,9 +63,10 @@ struct finding {
 	struct finding_items list; /* ranked: findings_rank */
 	enum source_kind kind;     /* kind of the list's things; SOURCE_KINDS: no kind of source */
 	bool about;                /* explains the sources in the list, and no others */
-	/* Measured time of the sources that it explains, of all CPUs; 0: none in this run, or no
-	 * run. */
+	/* Measured time of the sources that it explains, of all CPUs; 0: none in this run, or not
+	 * known. */
 	uint64_t cost_ns;
+	bool costed; /* the cost is known, 0 too: traced, and it could be seen in a source */
 };
 
 struct findings { /* all zeros: none */
@@ -104,11 +105,21 @@ uint32_t findings_count(const struct findings *f, enum finding_level level);
 /* Writes row indices to order[count]: by falling level, then by falling cost, then as they came. */
 void findings_order(const struct findings *f, uint32_t *order);
 
+/* Warnings without a cost; failed: those of them that are FINDING_FAIL. */
+struct findings_rest {
+	uint32_t warnings, failed;
+};
+
 /* Writes rows that need a fix and took time in this run to order[count], by falling cost; only the
- * worst of those that explain the very same sources. Returns how many; *rest are the warnings that
- * cost nothing, *failed those of them that are FINDING_FAIL. */
-uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest,
-			 uint32_t *failed);
+ * worst of those that explain the very same sources. Returns how many. rest[true] are those that
+ * cost nothing, rest[false] those whose cost is not known. */
+uint32_t findings_costly(const struct findings *f, uint32_t *order, struct findings_rest rest[2]);
+
+/* "3 more warnings", "3 warnings, 1 of them FAIL,": others: some stand before them. Returns buf. */
+#define FINDINGS_REST 64
+const char *findings_rest(const struct findings_rest *r, bool others, char buf[FINDINGS_REST]);
+/* Words for rest[false], behind "of 3 warnings". */
+const char *findings_uncosted(bool traced);
 
 /* The boot parameters of the FIX_BOOT rows of this level and above, each name once:
  * "isolcpus=... nohz_full=3". The caller frees it; NULL: none, or out of memory. */

@@ -224,6 +224,11 @@ static int write_text(const struct view *v, const struct render_options *options
 
 /* ---- JSON ---- */
 
+static void write_cost(struct json *j, const struct finding *x, uint64_t ns)
+{
+	x->costed ? json_u64(j, "cost_ns", ns) : json_null(j, "cost_ns");
+}
+
 static void write_list(struct json *j, const struct finding *x)
 {
 	char list[CPUS_LIST];
@@ -244,7 +249,7 @@ static void write_list(struct json *j, const struct finding *x)
 			json_null(j, "irq");
 			json_null(j, "count");
 		}
-		json_u64(j, "cost_ns", one->cost_ns);
+		write_cost(j, x, one->cost_ns);
 		json_end(j);
 	}
 	json_end(j);
@@ -280,7 +285,7 @@ void render_findings(struct json *j, const char *key, const struct findings *fin
 		json_string(j, "fix_kind", x->fix ? kinds[x->fix_kind] : NULL);
 		json_command(j, "undo", x->undo);
 		json_string(j, "cause", x->cause);
-		json_u64(j, "cost_ns", x->cost_ns);
+		write_cost(j, x, x->cost_ns);
 		write_list(j, x);
 		json_end(j);
 	}

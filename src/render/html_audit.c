@@ -11,6 +11,7 @@
 #define SHOWN      16
 #define LIST_SHOWN 20
 #define FIX_SHOWN  400
+#define ELSEWHERE  ": see <code>culprit audit</code>.</p>\n"
 
 /* Writes those of a list that took time in this run, the dearest of them, folded. */
 static void write_list(const struct html *h, const struct finding *x)
@@ -73,16 +74,18 @@ static void write_finding(const struct html *h, const struct finding *x)
 int html_audit(const struct html *h)
 {
 	const struct findings *all = &h->view->findings;
-	uint32_t *order = calloc(all->count + 1, sizeof(*order)), n, rest, failed;
+	uint32_t *order = calloc(all->count + 1, sizeof(*order)), n;
+	bool traced = h->view->run.traced;
+	struct findings_rest rest[2];
+	char some[FINDINGS_REST];
 	FILE *out = h->out;
 
 	if (!order)
 		return -ENOMEM;
-	n = findings_costly(all, order, &rest, &failed);
-	if (n || rest)
-		fputs("<h2>What the audit found</h2>\n<p class=\"say\">By what it cost in this "
-		      "run.</p>\n",
-		      out);
+	n = findings_costly(all, order, rest);
+	if (n || rest[true].warnings || rest[false].warnings)
+		fprintf(out, "<h2>What the audit found</h2>\n%s",
+			traced ? "<p class=\"say\">By what it cost in this run.</p>\n" : "");
 	if (n) {
 		fputs("<div class=\"table\"><table "
 		      "class=\"audit\"><thead><tr><th>cost</th><th>what</th><th>what to "
@@ -96,13 +99,13 @@ int html_audit(const struct html *h)
 		fprintf(out,
 			"<p class=\"say\">And %u that cost less: all of them with -f json.</p>\n",
 			n - SHOWN);
-	if (rest) {
-		fprintf(out, "<p class=\"say\">%u %swarning%s", rest, n ? "more " : "",
-			plural(rest));
-		if (failed)
-			fprintf(out, ", %u of them FAIL,", failed);
-		fputs(" cost nothing in this run: see <code>culprit audit</code>.</p>\n", out);
-	}
+	if (rest[true].warnings)
+		fprintf(out, "<p class=\"say\">%s cost nothing in this run" ELSEWHERE,
+			findings_rest(&rest[true], n, some));
+	if (rest[false].warnings)
+		fprintf(out, "<p class=\"say\">Of %s %s" ELSEWHERE,
+			findings_rest(&rest[false], n || rest[true].warnings, some),
+			findings_uncosted(traced));
 	free(order);
 	return 0;
 }

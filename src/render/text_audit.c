@@ -5,7 +5,7 @@
  *   audit, by what it cost in this run:
  *     1.20 ms/s  IRQ 36 (virtio1-req.0) is delivered to cpu 3 [I01]
  *                echo 0-2 > /proc/irq/36/smp_affinity_list
- *     and 24 findings, 2 of them FAIL, that cost nothing here: culprit audit
+ *     24 more warnings, 2 of them FAIL, cost nothing in this run: see culprit audit
  */
 #include <stdlib.h>
 #include <string.h>
@@ -152,23 +152,27 @@ static void write_finding(const struct page *p, const struct finding *x)
 void text_audit(const struct page *p)
 {
 	const struct findings *all = &p->view->findings;
-	uint32_t *order = calloc(all->count + 1, sizeof(*order)), shown = 0;
-	uint32_t rest = 0, failed = 0, n = order ? findings_costly(all, order, &rest, &failed) : 0;
+	bool traced = p->view->run.traced;
+	uint32_t *order = calloc(all->count + 1, sizeof(*order)), shown = 0, n;
+	struct findings_rest rest[2];
+	char some[FINDINGS_REST];
 
-	if (n || rest)
-		fprintf(p->out, "\n%saudit%s, by what it cost in this run\n", text_style(p, BOLD),
-			text_plain(p));
+	if (!order)
+		return;
+	n = findings_costly(all, order, rest);
+	if (n || rest[true].warnings || rest[false].warnings)
+		fprintf(p->out, "\n%saudit%s%s\n", text_style(p, BOLD), text_plain(p),
+			traced ? ", by what it cost in this run" : "");
 	for (; shown < n && shown < (p->fold ? FINDINGS_FOLDED : FINDINGS_SHOWN); shown++)
 		write_finding(p, &all->row[order[shown]]);
 	if (n > shown)
 		fprintf(p->out, "  and %u that cost less (-f json has them all)\n", n - shown);
-	if (rest && failed)
-		text_line(p,
-			  "  %u more warning%s, %u of them FAIL, cost nothing in this run: see "
-			  "culprit audit",
-			  rest, plural(rest), failed);
-	else if (rest)
-		text_line(p, "  %u more warning%s cost nothing in this run: see culprit audit",
-			  rest, plural(rest));
+	if (rest[true].warnings)
+		text_line(p, "  %s cost nothing in this run: see culprit audit",
+			  findings_rest(&rest[true], n, some));
+	if (rest[false].warnings)
+		text_line(p, "  of %s %s: see culprit audit",
+			  findings_rest(&rest[false], n || rest[true].warnings, some),
+			  findings_uncosted(traced));
 	free(order);
 }

@@ -298,7 +298,7 @@ for cpus, irqs in ((64, 613), (256, 300)):
         is_([one["irq"] for one in row["list"][:2]] + [len(row["list"])], [110, 99 + irqs, irqs],
             f"{name}: JSON lists all of them, ranked")
         is_(row["list"][0], {"name": "eth0-TxRx-10", "cpus": "14", "irq": 110, "count": 1234567,
-                             "cost_ns": 0}, f"{name}: with what was counted")
+                             "cost_ns": None}, f"{name}: with what was counted")
         script = root.audit("-c", quiet, "--script").out
         move = [x for x in script.splitlines() if "smp_affinity_list" in x and x[0] != "#"]
         new = os.path.join(root.path, "proc/irq")

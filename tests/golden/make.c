@@ -81,6 +81,13 @@ static void ticking(struct scene *s, const char *path)
 		     (i % 3 ? 0 : 1 << 1) | (i % 10 ? 0 : 1 << 9) | (i % 25 ? 0 : 1 << 7));
 }
 
+/* Findings whose cost no source shows: a governor, and a load on the other CPUs. */
+static void unmeasured(struct scene *s)
+{
+	world_fact(&s->view, "sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "schedutil\n");
+	world_fact(&s->view, "proc/loadavg", "9.00 9.00 9.00 9/99 999\n");
+}
+
 /* A network card's queue on cpu 3. */
 static void queue(struct scene *s, uint32_t irq)
 {
@@ -113,6 +120,7 @@ static void busy_irq(struct scene *s, const char *path)
 	world_fact(&s->view, "sys/devices/system/cpu/possible", "0-3\n");
 	for (uint32_t i = 24; i < 29; i++)
 		queue(s, i);
+	unmeasured(s);
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 40; i++) {
 		uint64_t end = 1200 + 11 * (i % 17);
@@ -512,6 +520,13 @@ static void untraced(struct scene *s, const char *path)
 	s->view.run.threshold_auto = false;
 	strcpy(s->view.run.sampler, "clock");
 	s->view.host.tsc_khz = 0;
+	world_fact(&s->view, "sys/devices/system/cpu/online", "0-3\n");
+	world_fact(&s->view, "sys/devices/system/cpu/possible", "0-3\n");
+	world_fact(&s->view, "sys/devices/system/cpu/isolated", "3\n");
+	world_fact(&s->view, "sys/devices/system/cpu/nohz_full", "3\n");
+	world_fact(&s->view, "sys/kernel/mm/transparent_hugepage/enabled", "[always]\n");
+	queue(s, 24);
+	unmeasured(s);
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 16; i++) {
 		scene_gap(s, i % 2, 10 * MS * i + 1 * MS);

@@ -179,12 +179,33 @@ static void test_list(void **state)
 	findings_free(&f);
 }
 
+static void test_rest(void **state)
+{
+	struct findings f = {0};
+	struct findings_rest rest[2];
+	char words[FINDINGS_REST];
+	uint32_t order[6];
+
+	(void)state;
+	add(&f, "dear", FINDING_WARN, 5, "nosmt");
+	add(&f, "info", FINDING_INFO, 0, NULL)->costed = true;
+	add(&f, "none", FINDING_WARN, 0, NULL)->costed = true;
+	add(&f, "not known", FINDING_WARN, 0, NULL);
+	add(&f, "nor of this", FINDING_FAIL, 0, NULL);
+	add(&f, "nor this", FINDING_FAIL, 0, NULL)->known = false;
+	assert_int_equal(findings_costly(&f, order, rest), 1);
+	assert_string_equal(findings_rest(&rest[true], true, words), "1 more warning");
+	assert_string_equal(findings_rest(&rest[false], false, words),
+			    "2 warnings, 1 of them FAIL,");
+	findings_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),    cmocka_unit_test(test_boot),
 		cmocka_unit_test(test_replaced), cmocka_unit_test(test_explains),
-		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_list),     cmocka_unit_test(test_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -378,6 +378,33 @@ static void test_only(void **state)
 	}
 }
 
+static const struct finding *finding(const char *id)
+{
+	for (uint32_t i = 0; i < v.findings.count; i++)
+		if (!strcmp(v.findings.row[i].id, id))
+			return &v.findings.row[i];
+	fail_msg("no finding %s", id);
+	return NULL;
+}
+
+/* No cost is known without a trace, nor of what is in no source. */
+static void test_costed(void **state)
+{
+	(void)state;
+	add(SOURCE_IRQ, 36, "ahci", "ahci_intr", 1000, 12000);
+	busy_irq();
+	fact("sys/kernel/mm/transparent_hugepage/enabled", "[always]\n");
+	fact("sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "schedutil\n");
+	fact("proc/loadavg", "9.00 9.00 9.00 9/99 999\n");
+	assert_int_equal(conclude(&v), 0);
+	assert_true(finding("irq")->costed && finding("thp")->costed && !finding("thp")->cost_ns);
+	assert_false(finding("governor")->costed || finding("load")->costed);
+	assert_false(finding("tasks")->costed);
+	v.run.traced = false;
+	assert_int_equal(conclude(&v), 0);
+	assert_false(finding("irq")->costed || finding("thp")->costed);
+}
+
 static void test_other_irq(void **state)
 {
 	(void)state;
@@ -794,6 +821,7 @@ int main(void)
 		TEST(test_irq),
 		TEST(test_only),
 		TEST(test_other_irq),
+		TEST(test_costed),
 		TEST(test_thread),
 		TEST(test_owned),
 		TEST(test_hypervisor),
