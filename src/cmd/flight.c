@@ -310,7 +310,7 @@ static void say_counts(const struct flight *f)
 		{f->failed, "could not be written"},
 	};
 	char text[400] = "", count[32];
-	uint64_t lost = 0;
+	uint64_t lost = view_hiccups_lost(f->view);
 	size_t at = 0;
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
@@ -319,8 +319,6 @@ static void say_counts(const struct flight *f)
 				       format_count(row[i].n, count, sizeof(count)), row[i].text);
 	if (at)
 		say("not kept: of the triggers %s", text);
-	for (uint32_t i = 0; i < f->view->ncpus; i++)
-		lost += f->view->cpu[i].hiccups_lost;
 	if (lost)
 		say("%s hiccups were lost, and each of them may have been a trigger",
 		    format_count(lost, count, sizeof(count)));

@@ -274,6 +274,14 @@ static void judge_unseen(struct limits *l, struct verdict *c, const struct view 
 			 "%s record%s lost: a loss longer than --max-hiccup may have been missed",
 			 format_count(records, a, sizeof(a)), records == 1 ? " was" : "s were");
 	judge(l, c, what, why, EXIT_CROSSED);
+	c->lane = "reports of programs";
+	why[0] = '\0';
+	if (v->run.reports_lost)
+		snprintf(why, sizeof(why),
+			 "%s %s not read, and may have been longer than --max-hiccup",
+			 format_count(v->run.reports_lost, a, sizeof(a)),
+			 v->run.reports_lost == 1 ? "was" : "were");
+	judge(l, c, what, why, EXIT_CROSSED);
 }
 
 /* Tells why view_lost() does not know. */

@@ -289,6 +289,9 @@ static void say_rest(const struct output *o, const struct view *v)
 
 	if (v->run.incomplete[0] && !o->live)
 		say("%s: incomplete: %s", v->host.hostname, v->run.incomplete);
+	if (v->run.reports_lost)
+		say("reports of watched programs are missing here: %s were not read",
+		    format_count(v->run.reports_lost, a, sizeof(a)));
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct cpu *c = &v->cpu[i];
 

@@ -224,11 +224,9 @@ void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const 
 /* Tells of hiccups that no style has a place for. */
 static void say_lost(const struct view *v)
 {
-	uint64_t n = 0;
+	uint64_t n = view_hiccups_lost(v);
 	char text[32];
 
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		n += v->cpu[i].hiccups_lost;
 	if (n)
 		say("%s hiccup%s came faster than could be read: in no percentile, bucket or list, "
 		    "and the longest may be among them",

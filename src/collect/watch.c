@@ -323,9 +323,9 @@ static void count(struct live_watch *w, uint64_t now)
 	v->cpu[0].waits_lost = 0;
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		v->cpu[0].waits_lost += probes_state(w->probes, i)->own.waits_lost;
-	v->cpu[0].hiccups_lost = 0;
+	v->run.reports_lost = 0;
 	for (uint32_t i = 0; i < w->nreports; i++)
-		v->cpu[0].hiccups_lost += reports_lost(w->reports[i]);
+		v->run.reports_lost += reports_lost(w->reports[i]);
 }
 
 static void snapshot(void *run)

@@ -240,12 +240,12 @@ void fleet_losses_add(struct fleet_losses *to, const struct fleet_losses *from)
 
 static struct fleet_losses losses_of(const struct view *v)
 {
-	struct fleet_losses l = {.incomplete = v->run.incomplete[0] != '\0'};
+	struct fleet_losses l = {.incomplete = v->run.incomplete[0] != '\0',
+				 .hiccups_lost = view_hiccups_lost(v)};
 
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		l.records_seen += v->cpu[i].counts.seen;
 		l.records_lost += v->cpu[i].counts.lost;
-		l.hiccups_lost += v->cpu[i].hiccups_lost;
 	}
 	return l;
 }

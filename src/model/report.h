@@ -31,10 +31,10 @@ uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_W
 
 /* Writes what a reader must know before any figure; returns how many there are. */
 #define REPORT_HOSTS    4 /* several recordings of hosts: those named */
-#define REPORT_CAUTIONS (8 + REPORT_HOSTS)
+#define REPORT_CAUTIONS (9 + REPORT_HOSTS)
 struct report_cautions {
 	struct report_fact fact[REPORT_CAUTIONS];
-	char never_ran[160], waits[200];
+	char never_ran[160], waits[200], reports[160];
 };
 uint32_t report_cautions(const struct view *v, struct report_cautions *c);
 

@@ -50,6 +50,18 @@ static const char *say_waits_lost(uint64_t waits, char *buf, size_t len)
 	return buf;
 }
 
+static const char *say_reports_lost(uint64_t reports, char *buf, size_t len)
+{
+	char count[32];
+
+	snprintf(buf, len,
+		 "%s report%s of watched programs, of any length, %s not read: the reader came too "
+		 "late",
+		 format_count(reports, count, sizeof(count)), plural(reports),
+		 reports == 1 ? "was" : "were");
+	return buf;
+}
+
 uint32_t report_cautions(const struct view *v, struct report_cautions *c)
 {
 	struct report_fact *fact = c->fact;
@@ -78,6 +90,11 @@ uint32_t report_cautions(const struct view *v, struct report_cautions *c)
 		fact[n++] = (struct report_fact){
 			"not added up",
 			say_waits_lost(view_waits_lost(v), c->waits, sizeof(c->waits)), true};
+	if (v->run.reports_lost)
+		fact[n++] = (struct report_fact){
+			"not read",
+			say_reports_lost(v->run.reports_lost, c->reports, sizeof(c->reports)),
+			true};
 	if (v->run.names_lack)
 		fact[n++] = (struct report_fact){"names", REPORT_NAMES_LACK, true};
 	return n;

@@ -232,6 +232,8 @@ struct run {
 	/* Watched threads that were woken in the window and had not run when it ended, and have no
 	 * lane for that reason; and since when the first of them waited, at the end. */
 	uint64_t never_ran, never_ran_ns;
+	/* Windows that watched programs reported themselves and nobody read, of any length. */
+	uint64_t reports_lost;
 	struct readings readings; /* clocks on the way; empty: an earlier version's */
 };
 
@@ -266,6 +268,16 @@ static inline bool view_threshold_auto(const struct view *v)
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		raised |= v->cpu[i].measured_from_ns != 0;
 	return v->run.threshold_auto && !raised;
+}
+
+/* Hiccups of all its lanes that nobody has read, and programs' reports. */
+static inline uint64_t view_hiccups_lost(const struct view *v)
+{
+	uint64_t lost = v->run.reports_lost;
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		lost += v->cpu[i].hiccups_lost;
+	return lost;
 }
 
 /* The time in which the guest whose CPU this thread is wanted to run, and the part of it in which

@@ -280,6 +280,7 @@ void blackbox_slice(struct blackbox *b, const struct view *v, uint64_t now)
 	box_trim(b);
 	s = box_slice(b, b->last - 1);
 	s->begin_ns = s->first_ns = now;
+	s->reports_lost = v->run.reports_lost;
 	s->count = calloc(b->nlanes, sizeof(*s->count));
 	for (uint32_t i = 0; s->count && i < b->nlanes && i < v->ncpus; i++)
 		s->count[i] = box_count(&v->cpu[i]);

@@ -81,6 +81,7 @@ static int narrow(struct blackbox *b, const struct blackbox_file *f, const struc
 		narrow_lane(&part->cpu[i], &s->count[i], v->run.watch ? 0 : s->begin_ns - begin);
 	}
 	part->run.part = true;
+	part->run.reports_lost -= s->reports_lost;
 	part->run.duration_ns = now - begin;
 	for (uint32_t i = 0; i < b->nlanes && !v->run.watch; i++) {
 		struct cpu *c = &part->cpu[i];

@@ -33,6 +33,7 @@ struct box_slice {
 	uint32_t nchunks;
 	uint64_t bytes;
 	uint64_t hiccups_lost, records_lost; /* for lack of memory */
+	uint64_t reports_lost;               /* the run's, as of its begin */
 };
 
 struct box_lane {

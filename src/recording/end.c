@@ -95,6 +95,10 @@ static void take_tail(struct recording *r, struct tail *t)
 	reader_redact_tail(r, &t->host, &t->run);
 	v->run = t->run;
 	v->host = t->host;
+	for (uint32_t i = 0; i < v->ncpus && v->run.watch; i++) { /* by an earlier version */
+		v->run.reports_lost += v->cpu[i].hiccups_lost;
+		v->cpu[i].hiccups_lost = 0;
+	}
 	r->hiccups_lost = t->hiccups_lost;
 	r->records_lost = t->records_lost;
 }
@@ -221,12 +225,11 @@ static void describe_damage(struct recording *r)
 /* Forgets losses, because nobody knows when they were. */
 static void forget_lost(struct view *v)
 {
-	uint64_t lost = 0, waits = view_waits_lost(v);
+	uint64_t lost = view_hiccups_lost(v), waits = view_waits_lost(v);
 
-	for (uint32_t i = 0; i < v->ncpus; i++) {
-		lost += v->cpu[i].hiccups_lost;
+	v->run.reports_lost = 0;
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		v->cpu[i].hiccups_lost = v->cpu[i].hiccups_lost_ns = v->cpu[i].waits_lost = 0;
-	}
 	if (v->run.incomplete[0])
 		return;
 	if (lost)

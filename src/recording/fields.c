@@ -47,6 +47,7 @@ static const struct field run_fields[] = {
 	F(FLAG, run, exits),
 	F(READINGS, run, readings),
 	F(FLAG, run, names_lack),
+	F(NUMBER, run, reports_lost),
 };
 
 static const struct field cpu_fields[] = {

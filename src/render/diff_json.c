@@ -9,8 +9,8 @@
 static void write_file(struct json *j, const struct diff *d, uint32_t side, const struct view *v,
 		       const char *name)
 {
-	uint64_t hiccups_lost = 0, lost = 0, attributed = 0, edge = 0, outside = 0, shorts = 0,
-		 not_recorded = 0, host = 0;
+	uint64_t hiccups_lost = view_hiccups_lost(v), lost = 0, attributed = 0, edge = 0,
+		 outside = 0, shorts = 0, not_recorded = 0, host = 0;
 
 	json_object(j, NULL);
 	json_string(j, "file", name);
@@ -22,7 +22,6 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 	json_u64(j, "duration_ns", v->run.duration_ns);
 	render_cpus(j, "cpus", &v->run.cpus);
 	for (uint32_t i = 0; i < v->ncpus; i++) {
-		hiccups_lost += v->cpu[i].hiccups_lost;
 		lost += v->cpu[i].counts.lost;
 		if (!diff_counts(v, i))
 			continue;

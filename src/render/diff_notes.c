@@ -78,12 +78,10 @@ static const char *plain_text(const struct page *p, const char *text, size_t len
 static void write_loss(const struct page *p, const char *file, const struct view *v)
 {
 	char a[32], b[32], text[2 * TEXT_LEN], incomplete[TEXT_LEN];
-	uint64_t hiccups = 0, records = 0;
+	uint64_t hiccups = view_hiccups_lost(v), records = 0;
 
-	for (uint32_t i = 0; i < v->ncpus; i++) {
-		hiccups += v->cpu[i].hiccups_lost;
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		records += v->cpu[i].counts.lost;
-	}
 	if (v->run.incomplete[0]) {
 		snprintf(text, sizeof(text), " is incomplete: %s",
 			 plain_text(p, v->run.incomplete, sizeof(v->run.incomplete), incomplete));

@@ -257,9 +257,9 @@ static void write_cpu(const struct html *h, uint32_t index)
 		fprintf(out, "%.1f ns", c->loop_mean_ns);
 		end_row(out);
 	}
-	zero_row(out, h->view->run.watch ? "reports not read" : "hiccups not recorded",
-		 c->hiccups_lost);
-	if (c->hiccups_lost && !h->view->run.watch) /* lengths of reports are not known */
+	if (!h->view->run.watch)
+		zero_row(out, "hiccups not recorded", c->hiccups_lost);
+	if (c->hiccups_lost)
 		ns_row(out, "time in them", c->hiccups_lost_ns);
 	if (c->nseries)
 		zero_row(out, "runs not read", c->unread);

@@ -55,6 +55,8 @@ static void write_run(struct json *j, const struct view *v)
 		json_bool(j, "sums", true);
 	if (r->names_lack)
 		json_bool(j, "names_lack", true);
+	if (r->reports_lost)
+		json_u64(j, "reports_lost", r->reports_lost);
 	if (r->waits_known && !r->part) {
 		json_u64(j, "never_ran", r->never_ran);
 		json_u64(j, "never_ran_ns", r->never_ran_ns);

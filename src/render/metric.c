@@ -104,3 +104,13 @@ int metrics_leaders(struct leaders *s, const struct view *v, enum metrics_per pe
 	s->label = label;
 	return err;
 }
+
+void metric_of_watch(struct metrics *m, const struct family *f)
+{
+	const char *run = (const char *)&m->view->run;
+
+	if (!view_threads(m->view))
+		return;
+	metric_begin(m, f->name, metric_suffix(f->type));
+	metric_value(m, *(const uint64_t *)(run + f->at), f->seconds);
+}

@@ -60,6 +60,9 @@ void metric_sources(struct metrics *m, const struct family *f);
 void metric_ended(struct metrics *m, const struct family *f);
 void metric_merged(struct metrics *m, const struct family *f);
 
+/* Writes a number of a run that watches threads: `at` is its place in the run. */
+void metric_of_watch(struct metrics *m, const struct family *f);
+
 /* Each writes a histogram: of hiccups of each part; of each series that a workload measured; of the
  * interruptions of each kind. */
 void metric_hiccups(struct metrics *m, const struct family *f);

@@ -149,12 +149,7 @@ void text_not_recorded(const struct page *p, const struct cpu *c)
 	uint64_t n = c->hiccups_lost;
 	char a[32], b[32];
 
-	if (n && p->view->run.watch)
-		text_line(
-			p,
-			"  %s more report%s, of any length, %s not read: the reader came too late",
-			format_count(n, a, sizeof(a)), plural(n), n == 1 ? "was" : "were");
-	else if (n)
+	if (n)
 		text_line(p, "  %s more hiccup%s %s not recorded, %s: the reader came too late",
 			  format_count(n, a, sizeof(a)), plural(n), n == 1 ? "was" : "were",
 			  format_ns(c->hiccups_lost_ns, b, sizeof(b)));

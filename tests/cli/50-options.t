@@ -395,7 +395,7 @@ cases = xml_tree.parse(xml).getroot()[0]
 bad = [c for c in cases if c.find("failure") is not None]
 lanes = [json.loads(culprit("report", at(n + ".rec"), "-f", "json").out)["cpus"]
          for n in ("watch", "threads")]
-is_((r.rc, len(cases), len(bad)), (3, 2 * sum(map(len, lanes)) + 3, len(r.err.splitlines())),
+is_((r.rc, len(cases), len(bad)), (3, 2 * sum(map(len, lanes)) + 4, len(r.err.splitlines())),
     "--junit: a case for each CPU and limit, and what no thread is known for; failures as on "
     "stderr")
 is_((int(cases.get("tests")), int(cases.get("failures"))), (len(cases), len(bad)), "their numbers")
@@ -416,6 +416,8 @@ for what, rec, limit, rc, *bad in (
          ("the run", "a chosen thread that never ran had waited for 20.0 ms")),
         ("waits without a place", at("watch.rec"), ("--max-hiccup", "1s"), 2,
          ("the run", "2 waits had no place in the table, and each of them may have been longer")),
+        ("reports that nobody read", at("vm.exits"), ("--max-hiccup", "1s"), 2,
+         ("reports of programs", "3 were not read, and may have been longer")),
         ("a thread that left unseen", KEPT, ("--max-hiccup", "1s"), 2,
          ("=pool|<b> [702]", "3 times nobody saw when it left its CPU: a loss longer than")),
         ("a share that is not known", KEPT, ("--max-lost", "50"), 3,
@@ -426,9 +428,12 @@ for what, rec, limit, rc, *bad in (
          ("engine [700]", UNKNOWN + "this is a part"))):
     r = culprit("report", rec, *limit, "--tap", tap)
     with open(tap, encoding="utf-8") as f:
-        failed = re.findall(r"^not ok \d+ - (.*) of trader: --max-", f.read(), re.M)
+        failed = re.findall(r"^not ok \d+ - (.*) of \S+: --max-", f.read(), re.M)
     ok(r.rc == rc and all(f"culprit: {who}: {why}" in r.err and who in failed for who, why in bad),
        f"{what}: meets no limit", r, failed)
+r = culprit("report", at("vm.exits"), "-f", "prometheus")
+is_(re.findall(r"\nculprit_(?:reports|hiccups)_lost_total.* (\d+)", r.out), ["0", "0", "0", "3"],
+    "reports that nobody read are the run's, and no thread's")
 with open(at("irq.rec"), "rb") as f, open(at("short.rec"), "wb") as short:
     short.write(f.read()[:-100])  # the end is missing
 is_([(r.rc, json.loads(r.out)["run"]["incomplete"] is None) for r in (

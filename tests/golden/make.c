@@ -912,6 +912,8 @@ static void vcpus(struct scene *s, const char *path)
 	watch_scene(s, "metal-2", path);
 	end = WORLD_STARTED + s->view.run.duration_ns;
 	s->view.run.exits = true;
+	s->view.run.reports_lost = 2;
+	s->view.cpu[0].hiccups_lost = 1; /* the same, as it was recorded once */
 	does(1, WATCH_IN, VCPU, "CPU 0/KVM", 0, 0, 0);
 	for (unsigned k = 1; k <= 10; k++) {
 		struct record halt = {.kind = RECORD_WATCH,

@@ -245,6 +245,7 @@ static void test_goes_on(void **state)
 		f.from_ns = WORLD_STARTED + at - KEEP * MS;
 		scene.view.run.duration_ns = to = at;
 		count_until(&scene, WORLD_STARTED + at);
+		scene.view.run.reports_lost += 5;
 		assert_int_equal(blackbox_write(box, &f, &scene.view, WORLD_STARTED + at), 0);
 		while (poll_box(box, false) == BLACKBOX_WRITES)
 			at = play(box, at, 3);
@@ -254,6 +255,7 @@ static void test_goes_on(void **state)
 		assert_true(n > 0 && v.run.duration_ns >= KEEP * MS &&
 			    v.run.duration_ns < 2 * KEEP * MS);
 		assert_int_equal(v.cpu[0].counts.lost + v.cpu[1].counts.lost, 0);
+		assert_int_equal(v.run.reports_lost, 5);
 		assert_true(part[0].a.start_ns > last_ns);
 		last_ns = part[n - 1].a.start_ns;
 		view_free(&v);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "model/report.h"
 #include "render/render.h"
 #include "render/text.h"
 #include "../world/made.h"
@@ -328,22 +329,20 @@ static void test_one(void **state)
 static void test_lost_reports(void **state)
 {
 	static const unsigned cpus[] = {1};
+	struct report_cautions c;
 	struct view v;
-	struct page p = {.width = 100, .view = &v};
-	char *text = NULL;
-	size_t len = 0;
 
 	(void)state;
 	run_init(&v, cpus, 1, 10);
 	v.run.watch = true;
-	v.cpu[0].hiccups_lost = 12;
-	p.out = open_memstream(&text, &len);
-	assert_non_null(p.out);
-	text_not_recorded(&p, &v.cpu[0]);
-	fclose(p.out);
-	assert_string_equal(text, "  12 more reports, of any length, were not read: the "
-				  "reader came too late\n");
-	free(text);
+	v.run.reports_lost = 12;
+	assert_int_equal(report_cautions(&v, &c), 1);
+	assert_string_equal(c.fact->text, "12 reports of watched programs, of any length, were not "
+					  "read: the reader came too late");
+	v.run.reports_lost = 1;
+	assert_int_equal(report_cautions(&v, &c), 1);
+	assert_string_equal(c.fact->text, "1 report of watched programs, of any length, was not "
+					  "read: the reader came too late");
 	view_free(&v);
 }
 
