@@ -252,12 +252,10 @@ static void judge_hiccups(struct limits *l, struct verdict *c, const struct view
 /* Judges what is of watched threads, and no one of them is known for. */
 static void judge_unseen(struct limits *l, struct verdict *c, const struct view *v)
 {
-	uint64_t waits = view_waits_lost(v), records = 0;
+	uint64_t waits = view_waits_lost(v), records = v->run.records_lost;
 	char what[64], why[160] = "", a[32], b[32];
 
 	snprintf(what, sizeof(what), "--max-hiccup %s", format_ns(l->max_hiccup_ns, b, sizeof(b)));
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		records += v->cpu[i].counts.lost;
 	if (v->run.never_ran_ns > l->max_hiccup_ns && view_thread_known(v))
 		snprintf(why, sizeof(why),
 			 "a chosen thread that never ran had waited for %s when the window ended, "

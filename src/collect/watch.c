@@ -303,23 +303,19 @@ static bool poll(void *run)
 	return !watch_is_over(&w->options);
 }
 
-/* Writes the counts up to `now` to the view; those of no thread stand in the first lane's row. */
+/* Writes the counts up to `now` to the view. */
 static void count(struct live_watch *w, uint64_t now)
 {
 	struct view *v = w->view;
-	uint64_t all = lost(w) - w->lost_before, of_threads = 0;
 	uint32_t n = WATCH_LANES;
 
 	v->run.duration_ns = now - w->begin_ns;
 	v->run.recursion_misses = probes_recursion_misses(w->probes) - w->misses_before;
 	while (n && !v->cpu[n - 1].comm[0])
 		n--;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
 		v->cpu[i].counts = *session_counts(w->session, i);
-		of_threads += v->cpu[i].counts.lost;
-	}
-	if (all > of_threads)
-		v->cpu[0].counts.lost += all - of_threads;
+	watch_count_lost(v, lost(w) - w->lost_before, w->ended);
 	v->cpu[0].waits_lost = 0;
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		v->cpu[0].waits_lost += probes_state(w->probes, i)->own.waits_lost;

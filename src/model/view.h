@@ -234,6 +234,8 @@ struct run {
 	uint64_t never_ran, never_ran_ns;
 	/* Windows that watched programs reported themselves and nobody read, of any length. */
 	uint64_t reports_lost;
+	/* Records that are lost of a watch, those in no thread's hiccups among them. */
+	uint64_t records_lost;
 	struct readings readings; /* clocks on the way; empty: an earlier version's */
 };
 

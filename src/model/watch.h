@@ -49,6 +49,11 @@ uint64_t watch_window(struct watch *w, uint32_t process, uint32_t tid, uint64_t 
 void watch_hear(struct watch *w, void (*hear)(void *ctx, uint32_t lane, const struct account *a),
 		void *ctx);
 
+/* Counts the records that a watch has lost, all of them, beside those that its lanes count as lost
+ * in their hiccups. No count falls from one call to the next, though these become fewer that are in
+ * no hiccup: they stand in the first lane's row, as recordings have them, when it is over. */
+void watch_count_lost(struct view *v, uint64_t all, bool over);
+
 /* The number of lanes that have had a thread: the first ones, as lanes are given out in order. */
 uint32_t watch_lanes(const struct view *v);
 

@@ -66,3 +66,14 @@ bool watch_is_real_time(const struct thread *t, const struct record *r)
 {
 	return t->tid && r->prio >= 0 && r->prio < NORMAL_PRIO;
 }
+
+void watch_count_lost(struct view *v, uint64_t all, bool over)
+{
+	uint64_t of_hiccups = 0;
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		of_hiccups += v->cpu[i].counts.lost;
+	v->run.records_lost = all > of_hiccups ? all : of_hiccups;
+	if (over && v->ncpus)
+		v->cpu[0].counts.lost += v->run.records_lost - of_hiccups;
+}

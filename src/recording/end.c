@@ -360,6 +360,8 @@ void reader_end(struct recording *r)
 	if (part || r->view->run.incomplete[0])
 		for (uint32_t i = 0; i < r->view->ncpus; i++)
 			r->view->cpu[i].counts = *session_counts(r->session, i);
+	if (r->view->run.watch)
+		watch_count_lost(r->view, 0, true);
 	r->view->run.damaged = r->view->run.incomplete[0];
 	r->view->run.names_lack |= naming_lacks(r->naming);
 	view_incomplete(r->view);

@@ -296,8 +296,13 @@ static const struct family families[] = {
 	{"culprit_records", COUNTER, false, "Records of the kernel's activity taken",
 	 OF_CPU(counts.seen), .single = true},
 	{"culprit_records_lost", COUNTER, false,
-	 "Records that are missing: names may be missing then", OF_CPU(counts.lost),
-	 .single = true},
+	 "Records that are missing: names may be missing then; of a watched thread those in its "
+	 "hiccups, at the end those in none stand with the first thread",
+	 OF_CPU(counts.lost), .single = true},
+	{"culprit_watch_records_lost", COUNTER, false,
+	 "Records of watched threads that are missing, also outside their hiccups: losses may be "
+	 "missing then",
+	 .write = metric_of_watch, .at = offsetof(struct run, records_lost)},
 	{"culprit_waits_lost", COUNTER, false,
 	 "Waits of watched threads for a CPU that had no place in the table of those that wait; "
 	 "without --sums those of all CPUs stand with the first thread",
