@@ -133,6 +133,8 @@ void unknown(struct audit *a, const char *what, const char *name)
 		value(f, "reading /%s disturbs the CPUs; --deep reads it", name);
 	else if (fact->err == FACT_NOT_KEPT)
 		value(f, "%s%s: too much to keep", derived ? "" : "/", name + (derived ? 4 : 0));
+	else if (fact->err == FACT_FOREIGN)
+		value(f, "/%s here may be of another network namespace than the machine's", name);
 	else if (fact->err)
 		value(f, "%s%s: %s", derived ? "" : "/", name + (derived ? 4 : 0),
 		      strerror(-fact->err));

@@ -8,16 +8,22 @@
 #include "base/escape.h"
 #include "model/isolation.h"
 
+#define QUEUES "sys/class/net/*/queues/*/rps_cpus"
+
 static void check_rps(struct audit *a)
 {
+	const struct fact *x = NULL, *all = facts_find(a->facts, QUEUES);
 	struct naming names = {0};
-	const struct fact *x = NULL;
 	struct finding *f = NULL;
 	unsigned looked = 0;
 	struct text fix = {.audit = a}, back = {.audit = a};
 	struct cpus set;
 
-	while ((x = next_of(a, "sys/class/net/*/queues/*/rps_cpus", x))) {
+	if (all && all->err == FACT_FOREIGN) {
+		unknown(a, "where network queues steer packets to", QUEUES);
+		return;
+	}
+	while ((x = next_of(a, QUEUES, x))) {
 		char path[FACT_NAME_MAX], mask[CPUS_MASK], slashed[FACT_NAME_MAX];
 		const char *interface = x->name + strlen("sys/class/net/");
 

@@ -13,11 +13,12 @@
 #include <unistd.h>
 
 #include "collect/facts_read.h"
+#include "collect/host.h"
 
 struct source_row {
 	const char *glob;
 	/* MANY: one for each interrupt, which may be more than there is room for: read last */
-	enum { PLAIN, DISTURBS, MANY } how;
+	enum { PLAIN, INTERFACES, NETWORK, DISTURBS, MANY } how;
 };
 
 #define CPU_DIR "sys/devices/system/cpu/"
@@ -57,10 +58,10 @@ static const struct source_row rows[] = {
 	{"etc/default/irqbalance", PLAIN},
 	{"etc/sysconfig/irqbalance", PLAIN},
 	{"proc/softirqs", PLAIN},
-	{"sys/class/net/*/queues/*/rps_cpus", PLAIN},
-	{"sys/class/net/*/threaded", PLAIN},
-	{"sys/class/net/*/device/numa_node", PLAIN},
-	{"proc/sys/net/core/rps_default_mask", PLAIN},
+	{"sys/class/net/*/queues/*/rps_cpus", INTERFACES},
+	{"sys/class/net/*/threaded", INTERFACES},
+	{"sys/class/net/*/device/numa_node", INTERFACES},
+	{"proc/sys/net/core/rps_default_mask", NETWORK},
 	{"sys/block/*/queue/rq_affinity", PLAIN},
 	/* workqueues, services */
 	{WQ "cpumask", PLAIN},
@@ -269,13 +270,16 @@ static int walk(struct facts_in *in, const char *path, const char *glob)
 	return err;
 }
 
-static int take_rows(struct facts_in *in, int how)
+/* Reads these rows; with an error as why, notes that instead. */
+static int take_rows(struct facts_in *in, int how, int why)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
 		if ((int)rows[i].how == how)
-			err = facts_left_out(in, rows[i].glob, walk(in, "", rows[i].glob));
+			err = facts_left_out(in, rows[i].glob,
+					     why ? facts_add(in->facts, rows[i].glob, why, NULL, 0)
+						 : walk(in, "", rows[i].glob));
 	return err;
 }
 
@@ -357,16 +361,19 @@ int facts_take(struct facts *facts, const struct facts_options *o)
 	in.root = open(o->root ? o->root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (in.root < 0)
 		return -errno;
-	err = take_rows(&in, PLAIN);
+	err = take_rows(&in, PLAIN, 0);
+	if (!err)
+		err = take_rows(&in, INTERFACES,
+				!in.live || host_network_interfaces() ? 0 : FACT_FOREIGN);
+	if (!err)
+		err = take_rows(&in, NETWORK,
+				!in.live || host_network_settings() ? 0 : FACT_FOREIGN);
 	if (!err)
 		err = facts_derive(&in);
-	if (!err && o->deep)
-		err = take_rows(&in, DISTURBS);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err && !o->deep; i++)
-		if (rows[i].how == DISTURBS)
-			err = facts_add(facts, rows[i].glob, FACT_NOT_TAKEN, NULL, 0);
 	if (!err)
-		err = take_rows(&in, MANY);
+		err = take_rows(&in, DISTURBS, o->deep ? 0 : FACT_NOT_TAKEN);
+	if (!err)
+		err = take_rows(&in, MANY, 0);
 	close(in.root);
 	return err ? err : in.left_out ? -ENOSPC : 0;
 }

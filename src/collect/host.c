@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -172,6 +173,7 @@ static bool is_initial(const char *who, const char *kind, unsigned inode)
 }
 
 #define TIME_NAMESPACE 4026531834U
+#define PID_NAMESPACE  4026531836U
 
 int64_t host_clock_shift(const char *who, const char *clock)
 {
@@ -191,11 +193,28 @@ int64_t host_clock_shift(const char *who, const char *clock)
 	return shift;
 }
 
+bool host_network_settings(void)
+{
+	/* only the first namespace has those that hold for all (net/core/sysctl_net_core.c) */
+	return !access("/proc/sys/net/core/netdev_budget", F_OK);
+}
+
+bool host_network_interfaces(void)
+{
+	struct stat here, first;
+
+	/* Each namespace that /sys was mounted in has a file system of its own. */
+	if (is_initial("self", "pid", PID_NAMESPACE) && !stat("/proc/1/root/sys", &first) &&
+	    !stat("/sys", &here))
+		return here.st_dev == first.st_dev;
+	return host_network_settings();
+}
+
 const char *host_foreign(void)
 {
 	if (access("/proc/self", F_OK))
 		return "/proc is of another PID namespace: run culprit in the machine's own";
-	if (!is_initial("self", "pid", 4026531836U))
+	if (!is_initial("self", "pid", PID_NAMESPACE))
 		return "this is the PID namespace of a container: run culprit in the machine's own "
 		       "(docker run --pid=host)";
 	if (!is_initial("self", "user", 4026531837U))

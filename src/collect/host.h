@@ -33,6 +33,11 @@ bool host_is_online(unsigned cpu);
  * long. */
 void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t len);
 
+/* True when /proc/sys/net, and when /sys/class/net, is that of the machine's own network namespace;
+ * false also where nobody knows. */
+bool host_network_settings(void);
+bool host_network_interfaces(void);
+
 /* Says why tracing is not possible in the namespaces of this process and where it is; NULL: it is
  * possible. Only in the machine's own do thread ids, capabilities and times mean the same to this
  * process and to the kernel. */

@@ -19,8 +19,9 @@
 #define FACTS_MAX      (1u << 16)  /* facts of a set */
 #define FACTS_ALL_MAX  (16u << 20) /* bytes of a set's names and texts together */
 #define FACT_NAME_MAX  4096
-#define FACT_TOO_LONG  (-EFBIG)  /* the text is the first FACT_MAX bytes of a longer one */
-#define FACT_NOT_TAKEN (-EAGAIN) /* not read, because reading it disturbs CPUs */
+#define FACT_TOO_LONG  (-EFBIG)   /* the text is the first FACT_MAX bytes of a longer one */
+#define FACT_FOREIGN   (-EREMOTE) /* not read: a network namespace's, perhaps not the machine's */
+#define FACT_NOT_TAKEN (-EAGAIN)  /* not read, because reading it disturbs CPUs */
 /* The name is a glob, or the begin of names up to a slash: of these files not all are here, for
  * they were too many. */
 #define FACT_NOT_KEPT (-ENOSPC)

@@ -826,4 +826,20 @@ text = culprit("audit").out.splitlines()
 wide = [line for line in text if len(line) > 100 and " " in line.strip()[:-60]]
 is_(wide, [], "the text fits 100 columns")
 ok(used < 2, "it takes no time", used)
+
+# /proc/sys/net is that of the process' network namespace, /sys/class/net that of whom mounted /sys.
+network = {i: by_id[i]["known"] for i in ("rps", "rps_default") if i in by_id}
+for name, command, known in (
+        ("a network namespace", 'exec "$0" "$@"', network | {"rps_default": False}),
+        ("a network namespace with its own /sys", 'mount -t sysfs none /sys && exec "$0" "$@"',
+         {"rps": False, "rps_default": False})):
+    inside = "unshare", "--net", "--mount", "sh", "-c", command
+    if subprocess.run([*inside, "true"], capture_output=True).returncode:
+        skip(name, "no such namespace can be made here")
+        continue
+    by_id = findings(culprit("audit", "-f", "json", prefix=inside), name)
+    got = {i: by_id[i]["known"] for i in known if i in by_id}
+    # Rights to look at process 1's /sys are not everybody's: without them it is not known.
+    ok(got == known or (not os.access("/proc/1/root/sys", os.F_OK) and not any(got.values())),
+       f"{name}: its queues are not taken for the machine's", got, known)
 done()

@@ -236,6 +236,7 @@ for path in names("systemd/*.service"):
     name = os.path.basename(path)
     with open(path, encoding="utf-8") as f:
         unit = f.read().replace("\\\n", " ")
+    ok("PrivateNetwork=" not in unit, f"{name}: the network that it tells of is the machine's")
     if shutil.which("systemd-analyze"):
         r = run("systemd-analyze", "security", "--offline=yes", "--threshold=30", path)
         ok(r.returncode == 0, f"{name}: exposure of 3.0 at most", r.stdout[-300:], r.stderr)
