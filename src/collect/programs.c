@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/line_of_file.h"
@@ -230,6 +232,18 @@ int program_complain_of_types(int err)
 			KERNEL_TYPES, strerror(-err));
 }
 
+/* True when BPF's memory counts as locked, as before Linux 5.11, and may not be much. */
+static bool memory_is_limited(void)
+{
+	struct rlimit limit;
+	struct utsname u;
+	unsigned major, minor;
+
+	return !uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	       (major < 5 || (major == 5 && minor < 11)) && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
+	       limit.rlim_cur != RLIM_INFINITY;
+}
+
 int program_complain(int err, const struct wanted *p, const char *why)
 {
 	if (err != -EPERM && !is_x86 && !kernel_has_exchange())
@@ -244,6 +258,11 @@ int program_complain(int err, const struct wanted *p, const char *why)
 		return complain("--kernel: this kernel does not load a BPF timer (%s): it takes "
 				"Linux 6.7 or later; leave out --kernel",
 				strerror(-err));
+	if (err == -EPERM && memory_is_limited())
+		return complain("cannot load the BPF programs: %s (%s); before Linux 5.11 their "
+				"memory counts as locked: give culprit no limit (ulimit -l "
+				"unlimited); --no-trace measures without them",
+				strerror(-err), why);
 	return complain("cannot load the BPF programs: %s (%s); --no-trace measures without them",
 			strerror(-err), why);
 }

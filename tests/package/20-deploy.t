@@ -246,6 +246,14 @@ for path in names("systemd/*.service"):
         is_(wrong, [], f"{name}: systemd takes it")
     else:
         skip(f"{name}: systemd takes it", "systemd-analyze is not there")
+    below = {d: re.search(rf"^{d}Directory=(.*)", unit, re.M) for d in ("Runtime", "State")}
+    named = {d for d in below if f"${{{d.upper()}_DIRECTORY}}" in unit or
+             f"${d.upper()}_DIRECTORY" in unit}
+    is_(named, {d for d in below if below[d]}, f"{name}: it has the directories that it names")
+    ok("Runtime" not in named or "\nRuntimeDirectoryPreserve=yes\n" in unit,
+       f"{name}: its metrics stay when it has stopped")
+    ok("\nSlice=culprit.slice\n" in unit, f"{name}: a slice of its own, which may have other CPUs")
+    ok("\nLimitMEMLOCK=infinity\n" in unit, f"{name}: BPF's memory, which counts before Linux 5.11")
     caps = re.search(r"^CapabilityBoundingSet=(.*)", unit, re.M).group(1).lower().split()
     calls = system_calls(re.search(r"^SystemCallFilter=(.*)", unit, re.M).group(1).split())
     start = re.search(r"^ExecStart=(.*)", unit, re.M).group(1).replace("%%", "%")
