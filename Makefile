@@ -540,11 +540,11 @@ check-browser: $(O)/.setup-check ## install Chromium (100 MB), and look at the H
 	$(Q)tests/check $(O) browser
 
 check-package: $(O)/.setup-check ## make all packages of the commit, and look into them (root)
-	$(Q)tools/setup debhelper debootstrap fakeroot rpm lintian skopeo python3-yaml
+	$(Q)tools/setup debhelper debootstrap fakeroot rpm lintian skopeo python3-yaml systemd
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-prometheus $(O)/schemas
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)tests/check $(O) tests/package/10-packages.t tests/package/15-clean-root.t \
-		tests/package/20-deploy.t
+	$(Q)CULPRIT_PACKAGE=1 tests/check $(O) tests/package/10-packages.t \
+		tests/package/15-clean-root.t tests/package/20-deploy.t
 
 check-cross: $(O)/.setup-check ## build for arm64 and riscv64, read recordings there (emulated)
 	$(Q)tools/setup gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu qemu-user \
