@@ -51,9 +51,7 @@ static const struct opt_example clock_examples[] = {
 const struct opt_command clock_usage = {
 	.name = "clock",
 	.operands = "[DEVICE|INTERFACE]...",
-	.summary =
-		"how steady the time-stamp counter and the clocks are, and what it costs to read "
-		"them",
+	.summary = "how steady the counter and the clocks are, and what a reading costs",
 	.about = "Measures the rate of the CPU's counter by CLOCK_MONOTONIC and "
 		 "CLOCK_MONOTONIC_RAW, how far the counters of CPUs are apart, and what it costs "
 		 "to read the counter and each clock; says which clocks are read by a system call. "

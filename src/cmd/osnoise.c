@@ -96,7 +96,7 @@ static const struct opt_example osnoise_examples[] = {
 const struct opt_command osnoise_usage = {
 	.name = "osnoise",
 	.operands = "[RECORDING]",
-	.summary = "compare with the kernel's osnoise tracer, or read its saved output or rtla's",
+	.summary = "compare with the kernel's osnoise tracer, read its or rtla's output",
 	.about = "Switches the kernel's osnoise tracer on, without its own threads, measures the "
 		 "same CPUs at the same time, and pairs the intervals of both one by one. "
 		 "Afterwards all settings are put back. Needs a kernel with CONFIG_OSNOISE_TRACER, "

@@ -145,7 +145,7 @@ static const struct opt_example pingpong_examples[] = {
 
 const struct opt_command pingpong_usage = {
 	.name = "pingpong",
-	.summary = "what a message to another CPU costs, by each method, and who made it late",
+	.summary = "what a message to another CPU costs, and who made it late",
 	.about = "Two processes, each pinned to a CPU, send one message back and forth through "
 		 "shared memory, and measure the time from its stamp until the other process has "
 		 "it. Their semaphores, condition variables and futexes are those that work "

@@ -141,8 +141,7 @@ static const struct opt_example queue_examples[] = {
 
 const struct opt_command queue_usage = {
 	.name = "queue",
-	.summary = "what a message through a ring costs between processes that spin, and who made "
-		   "one late",
+	.summary = "what a message through a ring costs, and who made one late",
 	.about = "A producer sends messages through a ring in shared memory to two consumers that "
 		 "do not know each other: the accumulator adds them up, the journaller appends "
 		 "them to a file. Each is a process that spins, pinned to a CPU unless --pin says "

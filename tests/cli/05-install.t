@@ -16,6 +16,7 @@ names = culprit("help", "--list").out.split()
 ok("run" in names and "explain" in names and len(names) > 8, "the commands", names)
 is_([n for n in names if not re.search(rf"^  {n} ", culprit("help").out, re.M)], [],
     "all of them are in the help")
+ok(max(map(len, culprit("help").out.splitlines())) <= 80, "the help fits 80 columns")
 
 topics = culprit("help", "--topics").out.split()
 ok("reading.7" in topics and "formats.5" in topics, "the topics", topics)
