@@ -89,6 +89,19 @@ for page, text in pages.items():
          + [t[:-2] for t in topics]], [],
         f"{page}: it refers to pages that are there")
 
+# ---- a container ----
+# As tools/deploy/kubernetes/job.yaml starts one, and of the image that make image names.
+version = json.loads(culprit("version", "-f", "json").out)["version"]
+wanted = f"podman run --rm --privileged --pid=host -v /sys:/sys:ro culprit:{version} run"
+with open(os.path.join(ROOT, "tools", "package", "build"), encoding="utf-8") as f:
+    starts = {page: re.findall(r"\b(?:podman|docker) run [^`\n]*", text) for page, text in
+              (("build", f.read()), *((p, pages[p]) for p in ("README.md", "kernels.7")))}
+is_(starts, dict.fromkeys(starts, [wanted]), "containers are started in one way")
+with open(os.path.join(ROOT, "tools", "deploy", "kubernetes", "job.yaml"), encoding="utf-8") as f:
+    job = f.read()
+is_([w for w in ("hostPID: true", "privileged: true", f"/culprit:{version}\n", "args: [run,",
+                 "mountPath: /sys, readOnly: true") if w not in job], [], "and so is the job's")
+
 # ---- what the formats topic names ----
 words = set(re.findall(r"\w+", pages["formats.5"]))
 with open(os.path.join(ROOT, "tests/golden/expected/quiet.csv"), encoding="utf-8") as f:
