@@ -163,13 +163,18 @@ static int look_at_path(struct flight *f)
 {
 	struct stat st;
 	size_t len = strlen(f->path);
+	bool meant = len && f->path[len - 1] == '/';
 
+	if (meant && !mkdir(f->path, 0700))
+		say("made the directory %s", f->path);
 	f->directory = !stat(f->path, &st) && S_ISDIR(st.st_mode);
-	if (!f->directory && len && f->path[len - 1] == '/')
-		return complain("there is no directory %s: make it first", f->path);
+	if (meant && !f->directory)
+		return complain("cannot make the directory %s: %s", f->path, strerror(errno));
 	if (!f->directory && f->o->keep > 1)
-		return complain("--keep %llu needs a directory, and %s is none: make it first",
-				(unsigned long long)f->o->keep, f->path);
+		return complain(
+			"--keep %llu needs a directory, and %s is none: write %s/, which is made "
+			"where it is missing",
+			(unsigned long long)f->o->keep, f->path, f->path);
 	if (!f->directory && !f->force && !access(f->path, F_OK))
 		return complain("%s exists already: choose another name, or overwrite it with "
 				"--force",

@@ -217,8 +217,8 @@ else:
     ok(started >= first, begins, r, asked)
 refused("watch --last without a place", "watch", "-p", str(os.getpid()), "--last", "1s",
         says="where, with --record")
-refused("a directory that is not there", "record", "--no-trace", "-d", "1s", "--last", "1s",
-        at("nowhere/"), says="make it first")
+refused("a directory in one that is not there", "record", "--no-trace", "-d", "1s", "--last", "1s",
+        at("nowhere/deep/"), says="cannot make the directory")
 ok(not os.path.exists(at("none.rec")), "and nothing is made")
 
 # ---- one file for two ----

@@ -70,6 +70,11 @@ for command in culprit("help", "--list").out.split():
             r = shell(f"{line} {END}")
             is_(r.stderr, f"culprit: {END}: unknown option (culprit help {command})\n",
                 f"is read: {example}")
+        if " kept/" in example:
+            r = shell(line.replace(" forever", " 100ms --no-trace"))
+            kept = os.path.join(place, "kept")
+            ok(r.returncode in (0, 3) and os.stat(kept).st_mode & 0o777 == 0o700 and
+               "made the directory kept/" in r.stderr, f"begins, in a new directory: {example}", r)
 
 # ---- the environment ----
 page = {w: subprocess.run([CULPRIT, "report", os.path.join(place, "two.rec")], capture_output=True,
