@@ -14,7 +14,10 @@
 #   SODIUM=             without --host-listen and --to, though libsodium is there
 #   LIBIBERTY=  LIBDW=  LIBLZMA=  user stacks without the readable names of C++ and Rust, without
 #                       lines, or without the functions that stripped programs carry along
+#   PROTOBUF_C=-lprotobuf-c LIBSODIUM=-lsodium   with the shared libraries though static ones are
+#                       there; without a static libsodium as SODIUM=, unless LIBSODIUM says so
 #   DESTDIR= PREFIX=/usr/local   for install
+#   ZSH_DIR=/usr/local/share/zsh/site-functions   where zsh looks for its completion
 
 VERSION	:= 0.1
 O	?= build
@@ -229,8 +232,10 @@ PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
 LIBSODIUM ?= -l:libsodium.a
 SODIUM	?= $(and $(wildcard $(SYSROOT)/usr/include/sodium.h),$(or $(filter-out -l:%,$(LIBSODIUM)), \
 	$(wildcard $(foreach dir,lib/$(TRIPLET) lib64 lib,$(SYSROOT)/usr/$(dir)/libsodium.a))))
-# A user who copies the binary need not have protobuf-c; distributions give -lprotobuf-c.
-PROTOBUF_C ?= -l:libprotobuf-c.a
+# A user who copies the binary need not have protobuf-c, where a static one is there; distributions
+# give -lprotobuf-c.
+PROTOBUF_C ?= $(if $(wildcard $(foreach dir,lib/$(TRIPLET) lib64 lib,\
+	$(SYSROOT)/usr/$(dir)/libprotobuf-c.a)),-l:libprotobuf-c.a,-lprotobuf-c)
 # riscv has no atomic instructions for bytes, and the users of a binary no libatomic.
 LIBPURE	= -lm -lz $(if $(ZSTD),-lzstd) $(if $(LIBIBERTY),-liberty) $(PROTOBUF_C) \
 	$(if $(filter riscv,$(ARCH)),-l:libatomic.a)

@@ -227,6 +227,17 @@ if os.path.basename(CULPRIT) == "culprit" and shutil.which("make"):
         "install: what it puts where")
     r = subprocess.run([*make, "uninstall"], capture_output=True, text=True)
     is_([f for d, _, files in os.walk(to) for f in files], [], "uninstall: nothing of it is left")
+    libraries = os.path.join(place, "libraries", "usr", "lib64")
+    os.makedirs(libraries)
+    linked = []
+    for name in "libprotobuf-c.so", "libprotobuf-c.a":
+        with open(os.path.join(libraries, name), "w"):
+            linked.append(subprocess.run(
+                [*make, f"O={os.path.relpath(place, ROOT)}/made", f"SYSROOT={place}/libraries",
+                 "--eval=said:; @echo $(PROTOBUF_C)", "said"], capture_output=True, text=True,
+                env={k: v for k, v in os.environ.items() if k != "PROTOBUF_C"}).stdout.strip())
+    is_(linked, ["-lprotobuf-c", "-l:libprotobuf-c.a"],
+        "protobuf-c is linked from the static library where there is one, else shared")
 else:
     skip("install", "needs make and the built tree")
 shutil.rmtree(place)
