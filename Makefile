@@ -22,6 +22,7 @@
 VERSION	:= 0.1
 O	?= build
 PREFIX	?= /usr/local
+ZSH_DIR	?= $(PREFIX)/share/zsh/site-functions
 CLANG	?= clang
 
 # The machine to build for, as the kernel calls it, and as compilers do.
@@ -674,7 +675,7 @@ install: all $(O)/doc/.made ## program, man pages and completion, into DESTDIR a
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit
 	install -D -m 644 $(O)/doc/culprit.fish \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/culprit.fish
-	install -D -m 644 $(O)/doc/_culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
+	install -D -m 644 $(O)/doc/_culprit $(DESTDIR)$(ZSH_DIR)/_culprit
 	install -D -m 644 src/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
 
 # The source of the commit, not the files that lie here; the same commit gives the same bytes. Its
@@ -709,7 +710,7 @@ uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man[157]/culprit-*.[157]
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit
 	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/culprit.fish
-	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
+	rm -f $(DESTDIR)$(ZSH_DIR)/_culprit
 
 clean: ## remove what was built
 	rm -rf $(O)

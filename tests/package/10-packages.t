@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is handed to others: the tarball, the packages of Debian and of RPM, the image."""
+import contextlib
 import glob
 import hashlib
 import json
@@ -36,7 +37,9 @@ def digest(path):
 
 
 def names(paths):
-    return {re.sub(r"\.gz$", "", p.lstrip(".")) for p in paths if not p.endswith("/")}
+    """Without what differs between releases of one distribution: /lib is /usr/lib."""
+    return {re.sub(r"^/lib/", "/usr/lib/", re.sub(r"\.gz$", "", p.lstrip("."))) for p in paths
+            if not p.endswith("/")}
 
 
 VERSION = run(CULPRIT, "version").stdout.split()[1]
@@ -44,8 +47,10 @@ PARTS = {"/usr/bin/culprit", "/usr/include/culprit.h", "/usr/share/man/man1/culp
          "/usr/share/man/man1/culprit-run.1", "/usr/share/man/man5/culprit-formats.5",
          "/usr/share/man/man7/culprit-reading.7",
          "/usr/share/bash-completion/completions/culprit",
-         "/usr/share/fish/vendor_completions.d/culprit.fish",
-         "/usr/share/zsh/site-functions/_culprit"}
+         "/usr/share/fish/vendor_completions.d/culprit.fish"}
+# The folders in which a distribution's zsh looks.
+ZSH = {"deb": "/usr/share/zsh/vendor-completions/_culprit",
+       "rpm": "/usr/share/zsh/site-functions/_culprit"}
 COMMIT = run("git", "-C", ROOT, "rev-parse", "HEAD").stdout.strip()
 PACKAGE = run(os.path.join(ROOT, "tools/package/version"), VERSION).stdout.strip()
 UNITS = {f"/usr/lib/systemd/system/culprit-{u}" for u in ("record.service", "record.timer",
@@ -96,8 +101,17 @@ is_([run("dpkg", "--compare-versions", a, "lt", b).returncode
 deb = make("deb")
 listed = run("dpkg-deb", "-c", deb).stdout.splitlines()
 is_(run("dpkg-deb", "-f", deb, "Version").stdout.strip(), PACKAGE, "deb: its version")
-is_(sorted((PARTS | UNITS | SHARED) - names(line.split()[5] for line in listed)), [],
+is_(sorted((PARTS | {ZSH["deb"]} | UNITS | SHARED) - names(line.split()[5] for line in listed)), [],
     "deb: all parts")
+run("dpkg-deb", "-e", deb, f"{place}/control")
+without = []
+for script in "postinst", "prerm":
+    text = ""
+    with contextlib.suppress(FileNotFoundError), open(f"{place}/control/{script}") as f:
+        text = f.read()
+    without += [(script, unit) for unit in ("culprit-watch.service", "culprit-record.timer")
+                if not re.search(rf"deb-systemd-(helper|invoke) .*{unit}", text)]
+is_(without, [], "deb: its scripts know the units, which end when it is removed")
 is_([line for line in listed if not re.match(r"\S+ root/root ", line)], [], "deb: all are root's")
 run("dpkg-deb", "-x", deb, f"{place}/deb")
 is_of_this_commit(f"{place}/deb/usr/bin/culprit", "deb")
@@ -110,8 +124,8 @@ else:
 
 # ---- RPM ----
 rpm = make("rpm")
-is_(sorted((PARTS | UNITS | SHARED) - names(run("rpm", "-qpl", rpm).stdout.split())), [],
-    "rpm: all parts")
+is_(sorted((PARTS | {ZSH["rpm"]} | UNITS | SHARED) - names(run("rpm", "-qpl", rpm).stdout.split())),
+    [], "rpm: all parts")
 is_(run("rpm", "-qp", "--qf", "%{VERSION} %{LICENSE}", rpm).stdout,
     f"{PACKAGE} GPL-2.0-or-later AND MIT", "rpm: version and licence")
 tree = f"{place}/rpm"
