@@ -225,21 +225,34 @@ static void describe_damage(struct recording *r)
 /* Forgets losses, because nobody knows when they were. */
 static void forget_lost(struct view *v)
 {
-	uint64_t lost = view_hiccups_lost(v), waits = view_waits_lost(v);
+	uint64_t lost = view_hiccups_lost(v), waits = view_waits_lost(v), unpaired = 0;
+	char *text = v->run.incomplete;
+	size_t size = sizeof(v->run.incomplete), len;
 
 	v->run.reports_lost = 0;
-	for (uint32_t i = 0; i < v->ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++) {
 		v->cpu[i].hiccups_lost = v->cpu[i].hiccups_lost_ns = v->cpu[i].waits_lost = 0;
-	if (v->run.incomplete[0])
+		if (!view_threads(v))
+			continue;
+		unpaired += v->cpu[i].unpaired;
+		v->cpu[i].unpaired = 0;
+	}
+	if (text[0])
 		return;
 	if (lost)
-		snprintf(v->run.incomplete, sizeof(v->run.incomplete),
+		snprintf(text, size,
 			 "%llu hiccups of the whole were not recorded: some may be of this part",
 			 (unsigned long long)lost);
 	else if (waits)
-		snprintf(v->run.incomplete, sizeof(v->run.incomplete),
+		snprintf(text, size,
 			 "%llu waits of the whole were not added up: some may be of this part",
 			 (unsigned long long)waits);
+	len = strlen(text);
+	if (unpaired)
+		snprintf(text + len, size - len,
+			 "%s%llu time%s of the whole nobody saw when a thread left its CPU: some "
+			 "may be of this part",
+			 len ? "; " : "", (unsigned long long)unpaired, plural(unpaired));
 }
 
 /* ---- a part of the time ---- */

@@ -420,6 +420,8 @@ for what, rec, limit, rc, *bad in (
          ("reports of programs", "3 were not read, and may have been longer")),
         ("a thread that left unseen", KEPT, ("--max-hiccup", "1s"), 2,
          ("=pool|<b> [702]", "3 times nobody saw when it left its CPU: a loss longer than")),
+        ("a part of a run where one left unseen", KEPT,
+         ("--max-hiccup", "1s", "--to", "1ms"), 3),
         ("a share that is not known", KEPT, ("--max-lost", "50"), 3,
          ("audio [701]", UNKNOWN + "it reported its losses itself"),
          ("=pool|<b> [702]", UNKNOWN + "not all of its time was seen"),
