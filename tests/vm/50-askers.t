@@ -18,10 +18,14 @@ take_turn(shared=True)
 
 # Behind them, a program whose faults are answered with a signal, as not every kernel tells of
 # faults; and machines where stacks may be no longer than SHORT, where there may be none, and where
-# programs are not compiled.
+# programs are not compiled. The kernel refuses another length until it has freed the last map of
+# stacks, some time after its program has ended.
 SHORT = 8
 FAULTS_NS = 200_000_000
 JOB = f"""
+max_stack() {{
+	until echo $1 >/proc/sys/kernel/perf_event_max_stack; do usleep 10000; done 2>>/tmp/out/busy
+}}
 LONG=1 tests/live/22-askers.t >/tmp/out/tap 2>&1
 build/watched faults >/dev/null & faults=$!
 kill -STOP $faults # an emulated machine takes long to load programs beside another one
@@ -31,13 +35,13 @@ until [ -e /tmp/ready ] || ! kill -0 $watch; do usleep 10000; done
 kill -CONT $faults
 wait $watch
 kill $faults
-echo {SHORT} >/proc/sys/kernel/perf_event_max_stack
+max_stack {SHORT}
 build/poke futex -c 1 -n 10000 >/dev/null &
 culprit run -c 1 -d 400ms -f json -q --no-audit >/tmp/out/short
 kill $!
-echo 0 >/proc/sys/kernel/perf_event_max_stack
+max_stack 0
 culprit run -c 1 -d 100ms -q --no-audit 2>/tmp/out/none
-echo {SHORT} >/proc/sys/kernel/perf_event_max_stack
+max_stack {SHORT}
 echo 0 >/proc/sys/net/core/bpf_jit_enable
 culprit run -c 1 -d 100ms -f json -q --no-audit >/tmp/out/slow
 true
