@@ -91,15 +91,15 @@ def recording(parts, major=2):
 
 
 def private(data):
-    """A recording as record --private marks it: in the run's section seven values stand behind the
-    flag, of a byte each in a recording without threads that never ran, or readings."""
+    """A recording as record --private marks it: in the run's section eight values stand behind the
+    flag, of a byte each in a recording without threads that never ran, readings, or reports."""
     parts = []
     for kind, payload in chunks(data):
         if kind in (b"HEAD", b"TAIL", b"RUN "):
             r = Reader(payload)
             host = section(r.section()) if kind == b"HEAD" else b""
             run_of = bytearray(r.section())
-            run_of[-8] = 1
+            run_of[-9] = 1
             payload = host + section(run_of) + r.rest()
         parts.append((kind, payload))
     return recording(parts, data[8])
