@@ -194,8 +194,8 @@ uint64_t sources_merged(const struct sources *t, enum source_kind kind, uint64_t
  * with it, so the interval counts here, and nowhere else. */
 void source_add(struct source *s, uint64_t net_ns, bool first);
 
-/* Counts the runs of which only pieces came: their last one was not recorded, or the window ended
- * before it. */
+/* Ends the runs of which only pieces came: their last one, with which the interval counts, was not
+ * recorded, or the window ended before it. */
 void sources_end_runs(struct sources *t);
 void source_end_run(struct source *s);
 

@@ -70,7 +70,7 @@ void source_add(struct source *s, uint64_t net_ns, bool first)
 void source_end_run(struct source *s)
 {
 	if (s->part_ns)
-		source_add(s, 0, true);
+		source_add(s, 0, false);
 }
 
 void sources_end_runs(struct sources *t)
