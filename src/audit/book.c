@@ -151,16 +151,31 @@ const struct cause *cause_of(const struct source *s)
 	return kind->by_id ? match_number(kind->book, s->id) : cause_match(kind->book, s->name);
 }
 
-bool cause_has_sources(const struct cause *cause)
+/* True for a kind of entry that is found by the name of a function. */
+static bool is_of_functions(const char *kind)
 {
-	for (const struct cause_match *m = cause_matches; m->kind; m++)
-		if (m->cause == cause && strcmp(m->kind, "family") && strcmp(m->kind, "word") &&
-		    strcmp(m->kind, "irq"))
-			return true;
 	for (enum source_kind k = 0; k < SOURCE_KINDS; k++)
-		if (kind_of(k)->cause && !strcmp(kind_of(k)->cause, cause->id))
-			return true;
+		for (const char *const *one = kind_of(k)->functions; *one; one++)
+			if (!strcmp(*one, kind))
+				return true;
 	return false;
+}
+
+bool cause_has_sources(const struct cause *cause, bool hidden)
+{
+	bool found = false;
+
+	for (const struct cause_match *m = cause_matches; m->kind; m++) {
+		if (m->cause != cause || !strcmp(m->kind, "family") || !strcmp(m->kind, "word") ||
+		    !strcmp(m->kind, "irq"))
+			continue;
+		if (hidden && is_of_functions(m->kind))
+			return false;
+		found = true;
+	}
+	for (enum source_kind k = 0; k < SOURCE_KINDS && !found; k++)
+		found = kind_of(k)->cause && !strcmp(kind_of(k)->cause, cause->id);
+	return found;
 }
 
 static bool is_softirq(const char *name, uint32_t *id)

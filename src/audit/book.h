@@ -118,8 +118,9 @@ char *cause_near(const char *name, char *buf, size_t len);
 const struct cause *cause_of_function(const struct source *s);
 
 /* True when some source of a report may have this cause, other than a device's interrupt: which of
- * these a finding is about it says itself. */
-bool cause_has_sources(const struct cause *cause);
+ * these a finding is about it says itself. hidden: functions have no names; then also false when
+ * only a function tells some of its sources. */
+bool cause_has_sources(const struct cause *cause, bool hidden);
 
 /* The cause of a report's source by its names alone: its function first, then the thread, IRQ,
  * vector, softirq. A user's thread without a row of its own is a foreign one. NULL: the book does

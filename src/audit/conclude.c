@@ -105,7 +105,7 @@ static void add_costs(struct view *v, struct finding *f)
 		}
 	}
 	f->costed = v->run.traced && f->known &&
-		    (f->cost_ns || f->about || (c && cause_has_sources(c)));
+		    (f->cost_ns || f->about || (c && cause_has_sources(c, view_names_hidden(v))));
 }
 
 /* Replaces advice by the finding's fix where a finding explains the source, so that one cause has

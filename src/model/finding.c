@@ -208,9 +208,12 @@ const char *findings_rest(const struct findings_rest *r, bool others, char buf[F
 	return buf;
 }
 
-const char *findings_uncosted(bool traced)
+const char *findings_uncosted(bool traced, bool hidden)
 {
-	return traced ? "no run shows the cost" : "the cost is not known, as nothing was traced";
+	if (!traced)
+		return "the cost is not known, as nothing was traced";
+	return hidden ? "this run, without names of functions, does not show the cost"
+		      : "no run shows the cost";
 }
 
 /* The parameter of this name; NULL: not there. */

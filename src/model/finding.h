@@ -118,8 +118,8 @@ uint32_t findings_costly(const struct findings *f, uint32_t *order, struct findi
 /* "3 more warnings", "3 warnings, 1 of them FAIL,": others: some stand before them. Returns buf. */
 #define FINDINGS_REST 64
 const char *findings_rest(const struct findings_rest *r, bool others, char buf[FINDINGS_REST]);
-/* Words for rest[false], behind "of 3 warnings". */
-const char *findings_uncosted(bool traced);
+/* Words for rest[false], behind "of 3 warnings". hidden: functions have no names. */
+const char *findings_uncosted(bool traced, bool hidden);
 
 /* The boot parameters of the FIX_BOOT rows of this level and above, each name once:
  * "isolcpus=... nohz_full=3". The caller frees it; NULL: none, or out of memory. */

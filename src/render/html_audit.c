@@ -105,7 +105,7 @@ int html_audit(const struct html *h)
 	if (rest[false].warnings)
 		fprintf(out, "<p class=\"say\">Of %s %s" ELSEWHERE,
 			findings_rest(&rest[false], n || rest[true].warnings, some),
-			findings_uncosted(traced));
+			findings_uncosted(traced, view_names_hidden(h->view)));
 	free(order);
 	return 0;
 }

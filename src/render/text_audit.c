@@ -173,6 +173,6 @@ void text_audit(const struct page *p)
 	if (rest[false].warnings)
 		text_line(p, "  of %s %s: see culprit audit",
 			  findings_rest(&rest[false], n || rest[true].warnings, some),
-			  findings_uncosted(traced));
+			  findings_uncosted(traced, view_names_hidden(p->view)));
 	free(order);
 }

@@ -197,6 +197,9 @@ static void test_rest(void **state)
 	assert_string_equal(findings_rest(&rest[true], true, words), "1 more warning");
 	assert_string_equal(findings_rest(&rest[false], false, words),
 			    "2 warnings, 1 of them FAIL,");
+	assert_string_equal(findings_uncosted(true, true),
+			    "this run, without names of functions, does not show the cost");
+	assert_string_equal(findings_uncosted(true, false), "no run shows the cost");
 	findings_free(&f);
 }
 

@@ -400,6 +400,11 @@ static void test_costed(void **state)
 	assert_true(finding("irq")->costed && finding("thp")->costed && !finding("thp")->cost_ns);
 	assert_false(finding("governor")->costed || finding("load")->costed);
 	assert_false(finding("tasks")->costed);
+	v.run.symbols_hidden = true;
+	fact("sys/kernel/mm/ksm/run", "1\n");
+	assert_int_equal(conclude(&v), 0);
+	assert_true(finding("irq")->costed && finding("ksm")->costed && !finding("ksm")->cost_ns);
+	assert_false(finding("thp")->costed); /* only a function tells its calls */
 	v.run.traced = false;
 	assert_int_equal(conclude(&v), 0);
 	assert_false(finding("irq")->costed || finding("thp")->costed);
