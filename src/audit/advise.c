@@ -28,8 +28,9 @@
 /* Far more often than kernel.watchdog_thresh (10 s) of CPU time. */
 #define WATCHDOG_NMI_NS NSEC_PER_SEC
 /* Ticks at most for each time that a quota's timer runs: a long period of 250 ms, at 1,000 Hz. */
-#define QUOTA_TICKS 250
-#define POSIX_TIMER 1 /* a dependency of the tick */
+#define QUOTA_TICKS     250
+#define QUOTA_PERIOD_NS NSEC_PER_SEC /* the longest that the kernel takes */
+#define POSIX_TIMER     1            /* a dependency of the tick */
 
 /* The place of a source. */
 struct place {
@@ -115,12 +116,15 @@ static bool quotas_keep_ticks(const struct view *v)
 	       (major > 6 || (major == 6 && minor >= 6));
 }
 
+/* Each exit from an interrupt counts as a tick that was kept, so there may be far more than ticks:
+ * a quota's timer that ran in each period of the window is enough. */
 static bool is_kept_by_quota(const struct place *p, uint32_t dependency)
 {
 	uint64_t n = beside(p, "sched_cfs_period_timer") + beside(p, "sched_cfs_slack_timer");
+	uint64_t by_ticks = nohz_ticks_count(&p->cpu->ticks, dependency) / QUOTA_TICKS;
+	uint64_t periods = p->cpu->observed_ns / QUOTA_PERIOD_NS;
 
-	return quotas_keep_ticks(p->view) &&
-	       n >= nohz_ticks_count(&p->cpu->ticks, dependency) / QUOTA_TICKS + 1;
+	return n && quotas_keep_ticks(p->view) && (n > by_ticks || n >= periods);
 }
 
 static const struct cause *cause_of_tick(const struct place *p, const struct source *s,

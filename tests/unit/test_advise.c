@@ -178,7 +178,7 @@ static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 }
 
 /* A quota's timer keeps no tick where the kernel does not look at quotas for it, nor a tick for
- * each of hundreds. */
+ * each of hundreds, unless it ran in each of the longest periods. */
 static void test_a_quota_that_keeps_no_tick(void **state)
 {
 	struct source *s = tick();
@@ -189,6 +189,12 @@ static void test_a_quota_that_keeps_no_tick(void **state)
 	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 3);
 	assert_cause(s, "T02");
 	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_slack_timer", 21);
+	assert_cause(s, "T09");
+	kept(4, 57600); /* at each interrupt's end */
+	assert_cause(s, "T02");
+	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 35);
+	assert_cause(s, "T02");
+	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 1); /* one a second */
 	assert_cause(s, "T09");
 	strcpy(v.host.kernel, "6.1.0-25-amd64");
 	assert_cause(s, "T02");
