@@ -129,13 +129,28 @@ bool phrase_next(const char *advice, struct phrase *part)
 	return part->len;
 }
 
+static bool is_behind_joint(const char *text, const char *at)
+{
+	return ends_with(text, at, ": ") || ends_with(text, at, "; ");
+}
+
+/* True when a command may go on here that began before: "echo 0 > a; echo 0 > b". */
+static bool goes_on(const char *text, const char *at)
+{
+	if (!ends_with(text, at, "; "))
+		return false;
+	for (at--; at > text && !is_behind_joint(text, at); at--)
+		;
+	return is_command(at);
+}
+
 size_t phrase_command(const char *sentence)
 {
 	size_t all = strlen(sentence);
 
 	for (const char *at = sentence + all; at > sentence; at--)
-		if ((ends_with(sentence, at, ": ") || ends_with(sentence, at, "; ")) &&
-		    is_command(at) && command_length(at) == strlen(at) && !strstr(at, ": "))
-			return at - sentence;
+		if (is_behind_joint(sentence, at) && is_command(at) &&
+		    command_length(at) == strlen(at) && !strstr(at, ": "))
+			return goes_on(sentence, at) ? all : (size_t)(at - sentence);
 	return all;
 }

@@ -23,7 +23,8 @@ bool phrase_next(const char *advice, struct phrase *part);
 /* The place in a sentence from the machine and of ours, "...: taskset -pc 0 812", where the command
  * begins with which it ends; its length: it ends with none. Of several the last, and none with a
  * colon and a blank in it: behind a name there is one, or a comma, so that a name cannot pose as
- * the command of a sentence that has none. */
+ * the command of a sentence that has none. None, too, where what stands before a semicolon may be
+ * its first half, or a name that poses as that: half a command is not what to do. */
 size_t phrase_command(const char *sentence);
 
 #endif

@@ -94,6 +94,15 @@ static void sentences(void **state)
 		{"x: echo hi [12] is quiet: it lost 0.1 % of its time to hiccups", ""},
 		{"cpu 3 loses 0.2 % to the softirq TIMER: culprit explain S01",
 		 "culprit explain S01"},
+		{"it is not nohz_full: sysctl kernel.sched_rt_runtime_us=-1; echo 0 > "
+		 "/sys/kernel/debug/sched/fair_server/cpu3/runtime",
+		 ""},
+		{"kept by SCHED while x; rmmod b ran; sysctl kernel.sched_rt_runtime_us=-1; "
+		 "echo 0 > /sys/a",
+		 ""},
+		{"cpu 3 loses 2 % to the thread x; rmmod b [12]: taskset -pc 0 12",
+		 "taskset -pc 0 12"},
+		{"kept by SCHED while backup ran; echo 0 > /sys/a", "echo 0 > /sys/a"},
 		{"isolated; run culprit there", ""},
 		{"", ""},
 	};

@@ -398,7 +398,9 @@ static void test_command_of_verdict(void **state)
 		thread[] = "cpu 1 loses 8.09 % to hiccups; 99.1 % of that went to the "
 			   "thread ALL CPUs/TCG [26198]: taskset -pc 0 26198",
 		loop[] = "cpu 1 loses 8.09 % to IRQ 36 (a\\b): for i in 24 25 36 37; do echo 0 > "
-			 "'/proc/of a/$i\\x2d3'; done";
+			 "'/proc/of a/$i\\x2d3'; done",
+		two[] = "cpu 1 loses 8.09 % to the softirq NET_RX: echo 0 > /sys/a; echo 0 > "
+			"/sys/the/other/queue/of/the/device/rps_cpus";
 
 	(void)state;
 	check_verdict(60, thread,
@@ -417,6 +419,10 @@ static void test_command_of_verdict(void **state)
 		      "\ncpu 1 loses 8.09 % to IRQ 36 (a\\\\b): "
 		      "for i in 24 25 36 37; do echo 0 > '/proc/of a/$i\\x2d3'; done\n");
 	check_verdict(60, "cpu 1 is quiet", "\ncpu 1 is quiet\n");
+	/* The second of two commands does not stand alone, as if it were the whole of it. */
+	check_verdict(60, two,
+		      "\ncpu 1 loses 8.09 % to the softirq NET_RX: echo 0 > /sys/a;\n"
+		      "  echo 0 > /sys/the/other/queue/of/the/device/rps_cpus\n");
 }
 
 int main(void)
