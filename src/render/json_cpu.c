@@ -204,6 +204,8 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 			json_string(j, "affinity", s->affinity);
 		if (s->memory_of[0])
 			json_string(j, "memory_of", s->memory_of);
+		if (s->memories)
+			json_bool(j, "memories", true);
 		if (s->owner)
 			write_owner(j, s->owner);
 		if (s->command)

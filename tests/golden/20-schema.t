@@ -70,6 +70,13 @@ for c in sums["cpus"]:
     c["hiccups"] = None
 reports["sums"] = sums
 
+# All flushes here are for one process: as where they are for several.
+several = copy.deepcopy(reports["threads.json"])
+for s in several["cpus"][0]["sources"]:
+    if s.pop("memory_of", None):
+        s["memories"] = True
+reports["several"] = several
+
 
 def why(report, schema=schema):
     """Where it leaves the schema; the quick reader of the other tests must say the same."""

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "model/report.h"
+#include "render/render.h"
 #include "../world/made.h"
 
 static struct report report;
@@ -158,6 +160,37 @@ static void test_notes(void **state)
 	notes = report_notes(t, t->row[t->count - 1], false);
 	assert_string_equal(notes, "7 records missing; most seen: \1\\x01poke\\x0a [812]\2\n");
 	free(notes);
+}
+
+static bool has_memories(void)
+{
+	struct json j;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	bool has;
+
+	assert_non_null(out);
+	json_init(&j, out);
+	assert_int_equal(render_json_cpu(&j, &report.view, 0), 0);
+	fclose(out);
+	has = strstr(text, "\"memories\": true") != NULL;
+	free(text);
+	return has;
+}
+
+/* Memory of several is another thing than memory that is not known. */
+static void test_memories_in_json(void **state)
+{
+	struct source *s;
+
+	(void)state;
+	report_hiccup(&report, 0, 1000000, 0, 0);
+	s = report_piece(&report, SOURCE_VECTOR, 3, "call_function", NULL, 5000);
+	report_end(&report, NULL);
+	assert_false(has_memories());
+	s->memories = true;
+	assert_true(has_memories());
 }
 
 static void test_parts(void **state)
@@ -329,6 +362,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_rest, begin, end),
 		cmocka_unit_test_setup_teardown(test_as_above, begin, end),
 		cmocka_unit_test_setup_teardown(test_notes, begin, end),
+		cmocka_unit_test_setup_teardown(test_memories_in_json, begin, end),
 		cmocka_unit_test_setup_teardown(test_parts, begin, end),
 		cmocka_unit_test_setup_teardown(test_wait_notes, begin, end),
 		cmocka_unit_test_setup_teardown(test_thread_notes, begin, end),
