@@ -164,12 +164,14 @@ static int look_at_path(struct flight *f)
 	struct stat st;
 	size_t len = strlen(f->path);
 	bool meant = len && f->path[len - 1] == '/';
+	int err = meant && mkdir(f->path, 0700) ? errno : 0;
 
-	if (meant && !mkdir(f->path, 0700))
+	if (meant && !err)
 		say("made the directory %s", f->path);
 	f->directory = !stat(f->path, &st) && S_ISDIR(st.st_mode);
 	if (meant && !f->directory)
-		return complain("cannot make the directory %s: %s", f->path, strerror(errno));
+		return complain("cannot make the directory %s: %s", f->path,
+				err && err != EEXIST ? strerror(err) : "it is no directory");
 	if (!f->directory && f->o->keep > 1)
 		return complain(
 			"--keep %llu needs a directory, and %s is none: write %s/, which is made "

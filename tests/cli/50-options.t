@@ -219,6 +219,13 @@ refused("watch --last without a place", "watch", "-p", str(os.getpid()), "--last
         says="where, with --record")
 refused("a directory in one that is not there", "record", "--no-trace", "-d", "1s", "--last", "1s",
         at("nowhere/deep/"), says="cannot make the directory")
+try:
+    os.mkdir("/sys/x")
+except OSError as error:
+    refused("a directory where none can be made", "record", "--no-trace", "-d", "1s", "--last",
+            "1s", "/sys/x/", says=f"cannot make the directory /sys/x/: {error.strerror}")
+refused("a directory that is a file", "record", "--no-trace", "-d", "1s", "--last", "1s",
+        at("two.rec") + "/", says="two.rec/: it is no directory")
 ok(not os.path.exists(at("none.rec")), "and nothing is made")
 
 # ---- one file for two ----
