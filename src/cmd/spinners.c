@@ -29,8 +29,10 @@ static void __attribute__((noreturn)) spin_and_rest(int cpu)
 {
 	struct timespec rest = {0, REST_NS};
 
+	/* Culprit's process ends us, and no key stops that, either. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTSTP, SIG_IGN);
 	prctl(PR_SET_NAME, "culprit-spinner");
-	signal(SIGINT, SIG_IGN); /* culprit's process ends us */
 	cpus_run_on_one(cpu);
 	confine_rights(0);
 	for (;;) {

@@ -34,6 +34,16 @@ def queue(*args, **kwargs):
     return r
 
 
+def spinners(pid):
+    return [p for p in lib.children(pid)
+            if lib.read(f"/proc/{p}/comm").strip() == "culprit-spinner"]
+
+
+def ignores(pid, number):
+    return bool(int(lib.read(f"/proc/{pid}/status").split("SigIgn:")[1].split()[0], 16) >>
+                number - 1 & 1)
+
+
 def series(report, cpu):
     return {s["name"]: s for s in cpu_of(report, cpu)["series"] if s["count"]}
 
@@ -213,6 +223,9 @@ with lib.ready_file() as path:
     proc = lib.spawn("queue", *PLACES, "-n", "100000000", "-P", "f:10", "--spinners", "2", "-f",
                      "json", "-q", "--ready-file", path)
     lib.await_ready(proc, path)
+    lib.await_gone(lambda: len(spinners(proc.pid)) < 2, 20)
+    is_([ignores(pid, signal.SIGTSTP) for pid in spinners(proc.pid)], [True] * 2,
+        "Ctrl-Z stops no spinner: they disturb to the end")
     os.killpg(proc.pid, signal.SIGTERM)
     r = lib.finish(proc)
 ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S, "under SCHED_FIFO it stops when told to", r)
