@@ -13,10 +13,11 @@
 static void say_undone(const struct guardian_sum *s, bool moved)
 {
 	printf("put back: %u setting%s\n", s->back, plural(s->back));
+	if (s->offline)
+		printf("of these, %u %s" TRIED_OFFLINE "\n", s->offline,
+		       s->offline == 1 ? "is of a thread" : "are of threads");
 	if (s->others)
 		printf("left as somebody else has set them: %u\n", s->others);
-	if (s->offline)
-		printf("of these, %u" TRIED_OFFLINE "\n", s->offline);
 	if (s->gone)
 		printf("no longer there: %u\n", s->gone);
 	if (moved)
