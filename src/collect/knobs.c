@@ -128,7 +128,18 @@ static bool is_somebodys(const struct knob *k, const char *root, const char *tex
 	       is_number(text) && strcmp(text, k->new) != 0;
 }
 
-/* Before 6.2 the kernel may take what is offline out of a mask that is written, for good. */
+/* Before 6.2 the kernel may take what is offline out of a mask that is written, for good; since
+ * then it keeps what was written. False too where the release cannot be read. */
+static bool kernel_keeps_masks(const char *root)
+{
+	char release[KNOB_VALUE];
+	unsigned major, minor;
+
+	return !knob_read(root, "/proc/sys/kernel/osrelease", release) &&
+	       sscanf(release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 2));
+}
+
 static enum knob_back is_back(const struct knob *k, const char *name, const char *text, char *why)
 {
 	char then[200];
@@ -162,7 +173,7 @@ static enum knob_back put_back(struct knob *k, const char *root, const char *nam
 		return KNOB_REFUSED;
 	err = look(k, root, text);
 	if (!err && is_same(k, root, text, k->old))
-		return is_back(k, name, text, why);
+		return kernel_keeps_masks(root) ? KNOB_BACK : is_back(k, name, text, why);
 	if (!err)
 		take_now(k, text); /* nobody else's when it is tried again */
 	fail(why, "%s was %s, and the kernel made %.100s of that now", name, k->old,

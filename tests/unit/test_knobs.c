@@ -386,6 +386,26 @@ static void thread_row(struct knobs *k, pid_t tid, const char *old, const char *
 	strcpy(row->comm, "sh");
 }
 
+/* A kernel that keeps what is written has all of it back; not what somebody else wrote. */
+static void kernels_keep_masks(void **state)
+{
+	struct knobs k = {0};
+	pid_t pid = sleeper();
+
+	(void)state;
+	put_thread(pid, "sh", 0, "0");
+	put_online("0");
+	for (size_t i = 0; i < 3; i++) {
+		put_text("/proc/sys/kernel/osrelease", i ? "6.2.0-1" : "6.1.9");
+		thread_row(&k, pid, "0-1", "2-3", i < 2 ? "0,3" : "3");
+		assert_int_equal(knob_restore(&k.row[0], root, why),
+				 i == 1 ? KNOB_BACK : KNOB_OFFLINE);
+		knobs_free(&k);
+	}
+	unlink(at("/proc/sys/kernel/osrelease"));
+	end_sleeper(pid);
+}
+
 /* A CPU that is offline stays in the mask of a thread, and nobody has taken it out. */
 static void offline_cpus_stay_in_masks(void **state)
 {
@@ -764,6 +784,7 @@ int main(void)
 		cmocka_unit_test(masks_are_compared_as_masks),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(moves_threads),
+		cmocka_unit_test(kernels_keep_masks),
 		cmocka_unit_test(offline_cpus_stay_in_masks),
 		cmocka_unit_test(refused_is_nobody_elses),
 		cmocka_unit_test(threads_have_long_names),
