@@ -26,7 +26,8 @@ struct reports {
 	struct culprit_report pending[CULPRIT_REPORTS];
 	uint32_t npending, taken; /* the first `taken` of these are the model's */
 	uint64_t begin_ns;        /* start of the window */
-	bool over;                /* true: the window is */
+	bool over;                /* true: what is not read by now never is */
+	uint64_t ends;            /* number of reports made when the window ended */
 	uint64_t lost;
 	uint64_t strangers, misdated, early; /* left out */
 	uint64_t work;                       /* with those since the last fetch */
@@ -62,6 +63,7 @@ struct reports *reports_new(int32_t pid)
 		return NULL;
 	p->pid = pid;
 	p->fd = p->status = p->task = -1;
+	p->ends = UINT64_MAX;
 	snprintf(name, sizeof(name), "%d", (int)pid);
 	if (pid) { /* another user's are not always shown later */
 		p->shift = host_clock_shift(name, "monotonic");
@@ -184,6 +186,15 @@ static int read_report(const struct reports *p, uint64_t place, struct culprit_r
 	return before < place + 1 ? -1 : 1;
 }
 
+/* Counts those that are not read up to this place. One that was made after the window counts as
+ * none: it may have begun after it, too. */
+static void lose(struct reports *p, uint64_t place)
+{
+	uint64_t in = place < p->ends ? place : p->ends;
+
+	p->lost += in > p->fetched ? in - p->fetched : 0;
+}
+
 /* Keeps the report that was read, behind those that are pending, or counts why not. It had been
  * made by `now`: one that ends later would have all others wait behind it. */
 static void keep(struct reports *p, uint64_t now)
@@ -210,7 +221,7 @@ void reports_fetch(struct reports *p)
 		return;
 	now = now_ns(); /* those below head have been made */
 	if (head > p->fetched + CULPRIT_REPORTS) {
-		p->lost += head - CULPRIT_REPORTS - p->fetched;
+		lose(p, head - CULPRIT_REPORTS);
 		p->fetched = head - CULPRIT_REPORTS;
 	}
 	memmove(p->pending, p->pending + p->taken, (p->npending - p->taken) * sizeof(*p->pending));
@@ -222,7 +233,7 @@ void reports_fetch(struct reports *p)
 		if (err < 0 && !p->over)
 			return;
 		if (err)
-			p->lost++;
+			lose(p, p->fetched + 1);
 		else
 			keep(p, now);
 	}
@@ -259,6 +270,13 @@ static void lose_pending(struct reports *p, uint64_t ns)
 {
 	for (; p->taken < p->npending; p->taken++)
 		p->lost += p->pending[p->taken].end_ns <= ns;
+}
+
+void reports_stop(struct reports *p)
+{
+	p->ends = 0;
+	if (p->fd >= 0)
+		read_reports(p, &p->ends, sizeof(p->ends), offsetof(struct culprit_reports, head));
 }
 
 void reports_end(struct reports *p, uint64_t ns)

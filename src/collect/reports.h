@@ -34,6 +34,9 @@ bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r);
 /* Adds the work that its records were, as watch_window() has it. */
 void reports_spend(struct reports *p, uint64_t work);
 
+/* Notes that the window has ended: those made later are lost to nobody where they are not read. */
+void reports_stop(struct reports *p);
+
 /* Counts those that ended before `ns` and have not been taken as lost, and those that were never
  * whole: nobody will. Says how many were left out, and why. */
 void reports_end(struct reports *p, uint64_t ns);

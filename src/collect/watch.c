@@ -355,6 +355,8 @@ static void end(void *run)
 	if (w->ended)
 		return;
 	w->ended = true;
+	for (uint32_t i = 0; i < w->nreports; i++)
+		reports_stop(w->reports[i]);
 	hotplug_look(&w->hotplug, true, NULL, NULL);
 	nanosleep(&nap, NULL);
 	probes_gate(w->probes, false);

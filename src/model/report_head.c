@@ -55,8 +55,8 @@ static const char *say_reports_lost(uint64_t reports, char *buf, size_t len)
 	char count[32];
 
 	snprintf(buf, len,
-		 "%s report%s of watched programs, of any length, %s not read: the reader came too "
-		 "late",
+		 "%s report%s of watched programs, of any length, %s not read: too many came at "
+		 "once, or one was not finished",
 		 format_count(reports, count, sizeof(count)), plural(reports),
 		 reports == 1 ? "was" : "were");
 	return buf;

@@ -259,12 +259,43 @@ static void half_written(void **state)
 	culprit_reports_close(mine);
 }
 
+/* Those that are made when the window has ended are lost to nobody: not where one is half written
+ * at the end, nor where they were too many. */
+static void made_later(void **state)
+{
+	(void)state;
+	for (uint32_t later = 10; later < 2 * CULPRIT_REPORTS; later += CULPRIT_REPORTS) {
+		struct culprit_reports *mine = culprit_reports_open();
+		struct reports *p = reports_new(getpid());
+		struct culprit_report r;
+
+		assert_true(mine && p);
+		reports_open(p, 1000);
+		for (int i = 0; i < 20; i++)
+			culprit_late(mine, 1000, 2000);
+		mine->report[15].place = 0;
+		reports_fetch(p);
+		for (int i = 0; i < 15; i++)
+			assert_true(reports_next(p, 2000, &r));
+		assert_false(reports_next(p, 2000, &r));
+		reports_stop(p);
+		for (uint32_t i = 0; i < later; i++)
+			culprit_late(mine, 3000, 4000);
+		mine->report[25].place = 0;
+		reports_end(p, 2000);
+		assert_int_equal(reports_lost(p), 5);
+		reports_free(p);
+		culprit_reports_close(mine);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_its_own), cmocka_unit_test(forked),
 		cmocka_unit_test(bounded),    cmocka_unit_test(many),
 		cmocka_unit_test(impossible), cmocka_unit_test(half_written),
+		cmocka_unit_test(made_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

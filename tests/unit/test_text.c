@@ -338,11 +338,11 @@ static void test_lost_reports(void **state)
 	v.run.reports_lost = 12;
 	assert_int_equal(report_cautions(&v, &c), 1);
 	assert_string_equal(c.fact->text, "12 reports of watched programs, of any length, were not "
-					  "read: the reader came too late");
+					  "read: too many came at once, or one was not finished");
 	v.run.reports_lost = 1;
 	assert_int_equal(report_cautions(&v, &c), 1);
 	assert_string_equal(c.fact->text, "1 report of watched programs, of any length, was not "
-					  "read: the reader came too late");
+					  "read: too many came at once, or one was not finished");
 	view_free(&v);
 }
 
