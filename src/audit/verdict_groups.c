@@ -14,21 +14,6 @@
 #include "model/groups.h"
 #include "model/stops.h"
 
-#define LIST 64 /* bytes of a list of CPUs; a longer one is cut */
-
-void say_lanes(const struct say *s)
-{
-	char list[LIST];
-
-	if (view_threads(s->v)) {
-		sentence_add(s->out, "threads %s (%u)", s->g->name, s->g->n);
-		return;
-	}
-	sentence_add(s->out, "cpus %s", cpus_format(&s->g->cpus, list, sizeof(list)));
-	if (list[strlen(list) - 1] == '.')
-		sentence_add(s->out, " (%u)", s->g->n);
-}
-
 /* "0.49 to 0.53", of shares; one figure where both read alike. */
 static void add_shares(const struct say *s, double least, double most)
 {
@@ -47,26 +32,15 @@ bool say_counts_to(const struct most *m, const struct group_source *of, const st
 	return m->group != GROUPS ? group_of(s) == m->group : of && group_has(of, s);
 }
 
-/* Share of a CPU's time that went to the same as m. */
-static double share_of(const struct cpu *c, const struct most *m, const struct group_source *of)
+/* Time of a CPU that went to the same as m. */
+static uint64_t time_of(const struct cpu *c, const struct most *m, const struct group_source *of)
 {
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < c->sources.count; i++)
 		if (say_counts_to(m, of, c->sources.row[i]))
 			ns += stops_usual_sum(c->sources.row[i]);
-	return c->observed_ns ? (double)ns / c->observed_ns : 0;
-}
-
-void say_unread(const struct say *s)
-{
-	uint64_t n = 0, ns = 0;
-
-	for (uint32_t i = 0; i < s->g->n; i++) {
-		n += s->v->cpu[s->g->lane[i]].hiccups_lost;
-		ns += s->v->cpu[s->g->lane[i]].hiccups_lost_ns;
-	}
-	sentence_unread(s->out, n, ns);
+	return ns;
 }
 
 static void add_range(const struct say *s, const struct most *m, const struct group_source *of)
@@ -74,7 +48,8 @@ static void add_range(const struct say *s, const struct most *m, const struct gr
 	double least = 1, most = 0;
 
 	for (uint32_t i = 0; i < s->g->n; i++) {
-		double share = share_of(&s->v->cpu[s->g->lane[i]], m, of);
+		const struct cpu *c = &s->v->cpu[s->g->lane[i]];
+		double share = c->observed_ns ? (double)time_of(c, m, of) / c->observed_ns : 0;
 
 		least = share < least ? share : least;
 		most = share > most ? share : most;
@@ -240,23 +215,43 @@ static void add_whom(const struct say *s, const struct said *said)
 	add_odd(s, &said->most);
 }
 
+/* Part of the CPUs' loss that was not recorded. */
+enum unread { READ, ANY_UNREAD, MOST_UNREAD_ON_SOME, MOST_UNREAD };
+
+static enum unread unread_of(const struct say *s, const struct said *said)
+{
+	uint32_t any = 0, most = 0;
+
+	for (uint32_t i = 0; i < s->g->n; i++) {
+		const struct cpu *c = &s->v->cpu[s->g->lane[i]];
+		struct most own = said->most;
+
+		own.ns = time_of(c, &said->most, said->of);
+		any += c->hiccups_lost != 0;
+		most += most_unread(c, &own);
+	}
+	return !any             ? READ
+	       : !most          ? ANY_UNREAD
+	       : most < s->g->n ? MOST_UNREAD_ON_SOME
+				: MOST_UNREAD;
+}
+
 /* Adds what they lose, where hiccups were not recorded with those, and to whom. */
 static void add_loss(const struct say *s, const struct said *said)
 {
-	bool any = false, most = false;
+	enum unread unread = unread_of(s, said);
 
-	for (uint32_t i = 0; i < s->g->n; i++) {
-		any |= s->v->cpu[s->g->lane[i]].hiccups_lost != 0;
-		most |= most_unread(&s->v->cpu[s->g->lane[i]], &said->most);
-	}
-	if (any) {
+	if (unread != READ) {
 		add_shares(s, s->g->lost.least, s->g->lost.most);
 		sentence_add(s->out, " of their time each");
 		say_unread(s);
-		sentence_add(s->out, most ? ", and who took most of it is not known; " : ", ");
+		sentence_add(s->out, unread == ANY_UNREAD ? ", "
+				     : unread == MOST_UNREAD
+					     ? ", and who took most of it is not known; "
+					     : ", and who took most of it is not known on some; ");
 	}
 	add_range(s, &said->most, said->of);
-	sentence_add(s->out, most ? " went to " : " to ");
+	sentence_add(s->out, unread > ANY_UNREAD ? " went to " : " to ");
 	add_whom(s, said);
 }
 
@@ -330,7 +325,8 @@ static bool says_same(const struct say *a, const struct say *b)
 		return false;
 	if (x.what == QUIET)
 		return true;
-	if (group_longer(a->g->longest_ns.most, b->g->longest_ns.most) ||
+	if (unread_of(a, &x) != unread_of(b, &y) ||
+	    group_longer(a->g->longest_ns.most, b->g->longest_ns.most) ||
 	    group_longer(b->g->longest_ns.most, a->g->longest_ns.most))
 		return false;
 	add_whom(&(struct say){&(struct sentence){to_x, sizeof(to_x)}, a->v, a->g}, &x);

@@ -9,6 +9,21 @@
 
 #include "base/units.h"
 
+#define LIST 64 /* bytes of a list of CPUs; a longer one is cut */
+
+void say_lanes(const struct say *s)
+{
+	char list[LIST];
+
+	if (view_threads(s->v)) {
+		sentence_add(s->out, "threads %s (%u)", s->g->name, s->g->n);
+		return;
+	}
+	sentence_add(s->out, "cpus %s", cpus_format(&s->g->cpus, list, sizeof(list)));
+	if (list[strlen(list) - 1] == '.')
+		sentence_add(s->out, " (%u)", s->g->n);
+}
+
 bool say_lost_known(const struct say *s)
 {
 	for (uint32_t i = 0; i < s->g->n; i++)
@@ -66,6 +81,17 @@ static void add_most_of(const struct say *s, const char *of)
 	sentence_add(s->out, "; %s %% of %s together went to ",
 		     format_percent(100.0 * ns / total, share, sizeof(share)), of);
 	say_most(s, s->g->lost_each_ns.lane, &m, who);
+}
+
+void say_unread(const struct say *s)
+{
+	uint64_t n = 0, ns = 0;
+
+	for (uint32_t i = 0; i < s->g->n; i++) {
+		n += s->v->cpu[s->g->lane[i]].hiccups_lost;
+		ns += s->v->cpu[s->g->lane[i]].hiccups_lost_ns;
+	}
+	sentence_unread(s->out, n, ns);
 }
 
 void say_slow(const struct say *s)

@@ -400,6 +400,30 @@ static void test_heads(void **state)
 	assert_string_equal(group_head(&v, 1), group_verdict(&v, 1));
 }
 
+/* Hiccups that were not recorded on some CPUs are not said of others. */
+static void test_heads_of_what_was_not_recorded(void **state)
+{
+	(void)state;
+	v.cpu[0].hiccups_lost = v.cpu[1].hiccups_lost = 3;
+	v.cpu[0].hiccups_lost_ns = v.cpu[1].hiccups_lost_ns = 900000000;
+	assert_int_equal(conclude(&v), 0);
+	assert_int_equal(v.groups.n, 2);
+	assert_non_null(strstr(group_head(&v, 0), "cpus 4-5 lose 9.05 % of their time each (6 "
+						  "hiccups, 1.80 s in all, were not recorded), and "
+						  "who took most of it is not known; 0.05 % each "
+						  "went to the tick"));
+	assert_non_null(strstr(group_head(&v, 1), "cpus 6-9 lose 0.05 % each to the tick"));
+	v.cpu[0].hiccups_lost_ns = 4000000; /* less than its ticks took */
+	v.cpu[1].hiccups_lost_ns = 6000000;
+	assert_int_equal(conclude(&v), 0);
+	assert_int_equal(v.groups.n, 2);
+	assert_non_null(strstr(group_head(&v, 0), ", and who took most of it is not known on some; "
+						  "0.05 % each went to the tick"));
+	v.cpu[1].hiccups_lost_ns = 4000000;
+	assert_int_equal(conclude(&v), 0);
+	assert_non_null(strstr(group_head(&v, 0), "were not recorded), 0.05 % each to the tick"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +442,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_not_observed, begin, end),
 		cmocka_unit_test_setup_teardown(test_verdict, begin, end),
 		cmocka_unit_test_setup_teardown(test_heads, begin, end),
+		cmocka_unit_test_setup_teardown(test_heads_of_what_was_not_recorded, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
