@@ -24,6 +24,19 @@ void sentence_add(struct sentence *s, const char *fmt, ...)
 	va_end(args);
 }
 
+const char *sentence_quiet(const struct view *v)
+{
+	bool waits = view_waits_lost(v);
+
+	if (waits && v->run.reports_lost)
+		return " but for waits that were not added up and reports that were not read";
+	if (waits)
+		return " but for waits that were not added up";
+	if (v->run.reports_lost)
+		return " but for reports that were not read";
+	return v->run.watch ? " as far as the kernel shows" : "";
+}
+
 void sentence_unread(struct sentence *s, uint64_t n, uint64_t ns)
 {
 	char count[32], time[32];

@@ -29,6 +29,8 @@ __attribute__((format(printf, 2, 3))) void sentence_add(struct sentence *s, cons
 /* "IRQ 36 (virtio1-req.0)", "the kernel thread [kworker/3:1] [812] > vmstat_update"; unescaped. */
 void sentence_source(struct sentence *out, const struct source *s);
 
+/* Restricts "is quiet" to what is known; "" where all of it is. */
+const char *sentence_quiet(const struct view *v);
 /* Adds that n hiccups came faster than they could be read, nothing where n is 0. ns: their time; 0:
  * it is not known. */
 void sentence_unread(struct sentence *out, uint64_t n, uint64_t ns);

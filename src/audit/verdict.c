@@ -76,6 +76,8 @@ static void say_share(struct sentence *out, const struct view *v, uint32_t i, co
 static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
+	const char *least = v->run.reports_lost ? "at least " : "";
+	const char *bound = v->run.reports_lost ? "at least" : "up to";
 	char sum[32], time[32], lane[LANE_NAME];
 	struct most m = most_of(c);
 
@@ -86,10 +88,11 @@ static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 		sentence_add(out, "%s lost nothing that was seen, but not all of its time was",
 			     lane);
 	else if (v->cpu[i].reported)
-		sentence_add(out, "%s was late by %s in all, up to %s at once", lane, sum, time);
+		sentence_add(out, "%s was late by %s%s in all, %s %s at once", lane, least, sum,
+			     bound, time);
 	else
-		sentence_add(out, "%s lost %s, up to %s at once, and not all of its time was seen",
-			     lane, sum, time);
+		sentence_add(out, "%s lost %s%s, %s %s at once, and not all of its time was seen",
+			     lane, least, sum, bound, time);
 	if (m.source && c->hiccups.sum)
 		say_share(out, v, i, &m, c->hiccups.sum, "that");
 }
@@ -129,10 +132,7 @@ static void say_quiet(struct sentence *out, const struct view *v, uint32_t i, co
 			share);
 	else
 		sentence_add(out, "%s is quiet%s: it lost %s %% of its time to hiccups", lane,
-			     view_waits_lost(v) ? " but for waits that were not added up"
-			     : v->run.watch     ? " as far as the kernel shows"
-						: "",
-			     share);
+			     sentence_quiet(v), share);
 	if (c->hiccups.count)
 		sentence_add(out, ", at most %s at once",
 			     format_ns(c->hiccups.max, time, sizeof(time)));

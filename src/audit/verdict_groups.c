@@ -112,10 +112,7 @@ static void add_quiet(const struct say *s)
 		if (c->shorts.known && (double)c->shorts.total_ns / c->observed_ns > gaps)
 			gaps = (double)c->shorts.total_ns / c->observed_ns;
 	}
-	sentence_add(s->out, " are quiet%s",
-		     view_waits_lost(s->v) ? " but for waits that were not added up"
-		     : s->v->run.watch     ? " as far as the kernel shows"
-					   : "");
+	sentence_add(s->out, " are quiet%s", sentence_quiet(s->v));
 	if (gaps > QUIET_SHARE) {
 		sentence_add(s->out, " but for gaps below their threshold, which take up to ");
 		add_shares(s, gaps, gaps);

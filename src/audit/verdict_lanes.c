@@ -132,7 +132,7 @@ void say_slow(const struct say *s)
 
 void say_threads(const struct say *s)
 {
-	bool reported = s->v->cpu[s->g->first].reported > 0;
+	bool reported = s->v->cpu[s->g->first].reported > 0, less = s->v->run.reports_lost;
 	char time[32], name[LANE_NAME];
 
 	say_lanes(s);
@@ -140,9 +140,10 @@ void say_threads(const struct say *s)
 		sentence_add(s->out, " lost nothing that was seen, but not all of their time was");
 		return;
 	}
-	sentence_add(s->out, reported ? " were late by " : " lost ");
+	sentence_add(s->out, "%s%s", reported ? " were late by " : " lost ",
+		     less ? "at least " : "");
 	add_spread(s, &s->g->lost_each_ns, format_ns);
-	sentence_add(s->out, " each, up to %s at once (%s)%s",
+	sentence_add(s->out, " each, %s %s at once (%s)%s", less ? "at least" : "up to",
 		     format_ns(s->g->longest_ns.most, time, sizeof(time)),
 		     view_lane(s->v, s->g->longest_ns.lane, name),
 		     reported ? "" : ", and not all of their time was seen");

@@ -424,6 +424,23 @@ static void test_heads_of_what_was_not_recorded(void **state)
 	assert_non_null(strstr(group_head(&v, 0), "were not recorded), 0.05 % each to the tick"));
 }
 
+/* Reports that nobody read may be any thread's. */
+static void test_reports_not_read(void **state)
+{
+	(void)state;
+	v.run.windows = v.run.watch = true;
+	v.run.reports_lost = 3;
+	for (uint32_t i = 0; i < CPUS; i++) {
+		v.cpu[i].tid = 800 + i;
+		v.cpu[i].reported = 1000;
+		snprintf(v.cpu[i].comm, sizeof(v.cpu[i].comm), "feed-%u", i);
+	}
+	assert_int_equal(conclude(&v), 0);
+	assert_int_equal(v.groups.n, 1);
+	assert_non_null(strstr(group_verdict(&v, 0), "threads feed-* (6) were late by at least "
+						     "5.00 ms each, at least 5.00 us at once"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -443,6 +460,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_verdict, begin, end),
 		cmocka_unit_test_setup_teardown(test_heads, begin, end),
 		cmocka_unit_test_setup_teardown(test_heads_of_what_was_not_recorded, begin, end),
+		cmocka_unit_test_setup_teardown(test_reports_not_read, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

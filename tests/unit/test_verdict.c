@@ -692,7 +692,17 @@ static void test_watched(void **state)
 	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 10, 3100);
 	expect("engine [7] is quiet as far as the kernel shows: it lost 0.0003 % of its time to "
 	       "hiccups, at most 3.10 us at once");
+	v.run.reports_lost = 3; /* any may be long */
+	expect("engine [7] is quiet but for reports that were not read: it lost 0.0003 % of its "
+	       "time to hiccups, at most 3.10 us at once");
+	v.cpu[0].waits_lost = 1;
+	expect("engine [7] is quiet but for waits that were not added up and reports that were not "
+	       "read: it lost 0.0003 % of its time to hiccups, at most 3.10 us at once");
+	v.cpu[0].waits_lost = 0;
 	v.cpu[0].reported = 12;
+	expect("engine [7] was late by at least 31.0 us in all, at least 3.10 us at once; 100 % of "
+	       "that went to IRQ 36 (eth0): echo 0-2 > /proc/irq/36/smp_affinity_list");
+	v.run.reports_lost = 0;
 	add(SOURCE_OUTSIDE, 0, "not seen", NULL, 1, 69000);
 	expect("engine [7] was late by 100 us in all, up to 69.0 us at once; 69 % of that went to "
 	       "what the kernel does not show");
