@@ -24,6 +24,7 @@
 
 #define SETTLE_NS  (15 * NSEC_PER_SEC)
 #define SETTLE_MS  50
+#define AGAIN_NS   (10 * NSEC_PER_MSEC) /* until it is seen again whether there is room */
 #define LOST_SAID  8
 #define ROOM_BYTES (4 << 20) /* the socket's: thousands of stacks may wait */
 
@@ -44,6 +45,7 @@ struct user_stacks {
 	uint16_t place[2 * USER_STACKS]; /* hash: numbers, 0: free */
 	struct known known[USER_STACKS + 1];
 	uint32_t count, sent, pending; /* the last: without an answer */
+	uint64_t again_ns;             /* not before is one sent again */
 	const char *lost[LOST_SAID];   /* files, and why */
 	uint32_t files_lost;
 	struct user_answer answer;
@@ -137,14 +139,19 @@ static bool same(const struct user_stack *a, const struct user_stack *b)
 	       a->leaf_at == b->leaf_at && !memcmp(a->frame, b->frame, sizeof(a->frame));
 }
 
-/* Asks for those that there was no room for before; those for which there is none now wait. */
+/* Asks for those that there was no room for before; those for which there is none now wait, unless
+ * the other process has ended. */
 static void ask(struct user_stacks *s)
 {
 	for (; s->sent < s->count; s->sent++) {
 		struct user_ask a = {s->sent + 1, s->known[s->sent + 1].stack};
 
-		if (send(s->socket, &a, sizeof(a), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(a))
-			return;
+		if (send(s->socket, &a, sizeof(a), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(a))
+			continue;
+		if (errno == EPIPE)
+			s->sent = s->count;
+		s->again_ns = now_ns() + AGAIN_NS;
+		return;
 	}
 }
 
@@ -182,7 +189,8 @@ uint32_t user_stacks_number(struct user_stacks *s, int32_t id, int32_t *kernel)
 		s->slot[slot].kernel = u.stack;
 		s->slot[slot].number = number_of(s, &u);
 	}
-	ask(s);
+	if (s->sent < s->count && now_ns() >= s->again_ns)
+		ask(s);
 	*kernel = s->slot[slot].kernel;
 	return s->slot[slot].number;
 }
