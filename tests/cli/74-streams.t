@@ -96,7 +96,7 @@ if len(cpus) > 1:
 if not os.geteuid():
     ALL += [("try", "--undo", "--state", at("state")),
             ("try", "--dry-run", "K01", *RUN[:2], "--state", at("state")),
-            ("tune", "--dry-run", *RUN[:2], "--state", at("state"))]
+            ("tune", "--dry-run", *RUN[:2], "--look", "300ms", "--state", at("state"))]
 for args in ALL:
     with open("/dev/full", "w") as full:
         r = run(*args, stdout=full)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit try on this machine: a thread's noise is gone with its fix and back without it; whatever
 ends a try, what it had changed is as it was within a second, to the byte. LONG=1 in the
-environment: --apply, other signals, also to the guardian, and kills at any moment, too."""
+environment: --apply, other signals, also to the guardian, kills at any moment, and of a tune with
+two fixes, too."""
 import contextlib
 import json
 import os
@@ -217,12 +218,10 @@ try:
             signal.SIGTSTP, signal.SIGSTOP, signal.SIGCONT, signal.SIGSTOP)
     ENDS = [(signal.SIGKILL, -9, (), ()), (signal.SIGINT, 3, (), DEAF),
             (signal.SIGKILL, -9, TUNE, DEAF)]
-    crashes = [(signal.SIGABRT, -6, TUNE, ())]  # a sanitizer makes an exit status of its own of it
     if os.environ.get("LONG"):
         ENDS += [(signal.SIGTERM, 3, (), ()), (signal.SIGINT, 3, TUNE, ())]
-        crashes += [(signal.SIGSEGV, -11, (), ())]
-    if not lib.sanitized():
-        ENDS += crashes
+        if not lib.sanitized():  # which make an exit status of their own of these
+            ENDS += [(signal.SIGABRT, -6, TUNE, ()), (signal.SIGSEGV, -11, (), ())]
     for number, code, command, first in ENDS:
         what = (f"{number.name}{' to tune' if command else ''}"
                 f"{', and the guardian is stopped' if first else ''}")
@@ -287,63 +286,66 @@ try:
         ok(not odd and bool(killed) == (numbers == (signal.SIGKILL,)),
            f"{what} to the guardian at any moment: all is back, and it is said right", killed, *odd)
 
-    # In the second of two fixes that it would keep: the first is in force, and in the journal.
-    other = noisy()
-    two = (noise, other)
-    BOTH = ("tune", *(f"K34:{p.pid}" for p in two), "-q", *AT)
+    def two_fixes():
+        """In the second of two that it would keep: the first is in force, and in the journal."""
+        other = noisy()
+        two = (noise, other)
+        BOTH = ("tune", *(f"K34:{p.pid}" for p in two), "-q", *AT)
 
-    def moved():
-        return [os.sched_getaffinity(p.pid) != {cpu} for p in two]
+        def moved():
+            return [os.sched_getaffinity(p.pid) != {cpu} for p in two]
 
-    def knobs_kept():
-        return len(re.findall(r"^knob thread 1 ", lib.read(os.path.join(STATE, "try.journal")),
-                              re.M))
+        def knobs_kept():
+            return len(re.findall(r"^knob thread 1 ", lib.read(os.path.join(STATE, "try.journal")),
+                                  re.M))
 
-    try:
-        name = "tune is killed in its second fix: the first is in force, and in the journal"
-        for d in ("2s", "6s"):
-            culprit("tune", "--undo", *KEPT)
-            proc = lib.spawn(*BOTH, "-d", d, "--look", "1s")
-            wait_for(lambda: knobs_kept() == 1 or proc.poll() is not None)
-            proc.kill()
-            r = lib.finish(proc)
-            there = is_soon(lambda: sum(moved()) == knobs_kept() == 1)
-            no_guardian()
-            both = not there and sum(moved()) == knobs_kept() == 2
-            if not both and r.rc != 0:
-                break
-        if both:
-            lib.not_judged(name, f"both were kept by then: {r}")
-        elif r.rc == 0:
-            lib.not_judged(name, f"it ended before it could be killed: {r}")
-        else:
-            ok(r.rc == -9 and there, name, r, moved(), knobs_kept())
-        r = culprit("tune", "--undo", *KEPT)
-        # The next fix may be in the journal already: that comes before it is tried.
-        ok(r.rc == 0 and (not there or r.out in ("put back: 1 setting\n" + CHILDREN,
-                                                 "put back: 2 settings\n" + CHILDREN))
-           and not any(moved()) and is_back() and os.listdir(place) == [],
-           "and --undo puts it back, to the byte", r, moved(), os.listdir(place))
-        late, back, left, kept = [], [], [], []
-        for delay in range(20) if os.environ.get("LONG") else ():  # through two fixes that help
-            proc = lib.spawn(*BOTH, "-d", "2s", "--look", "300ms")
-            time.sleep(delay)
-            proc.kill()
-            lib.finish(proc)
-            if not is_soon(lambda: sum(moved()) == knobs_kept()):
-                late.append(delay)
-            no_guardian()
-            kept.append(sum(moved()))
+        try:
+            name = "tune is killed in its second fix: the first is in force, and in the journal"
+            for d in ("2s", "6s"):
+                culprit("tune", "--undo", *KEPT)
+                proc = lib.spawn(*BOTH, "-d", d, "--look", "1s")
+                wait_for(lambda: knobs_kept() == 1 or proc.poll() is not None)
+                proc.kill()
+                r = lib.finish(proc)
+                there = is_soon(lambda: sum(moved()) == knobs_kept() == 1)
+                no_guardian()
+                both = not there and sum(moved()) == knobs_kept() == 2
+                if not both and r.rc != 0:
+                    break
+            if both:
+                lib.not_judged(name, f"both were kept by then: {r}")
+            elif r.rc == 0:
+                lib.not_judged(name, f"it ended before it could be killed: {r}")
+            else:
+                ok(r.rc == -9 and there, name, r, moved(), knobs_kept())
             r = culprit("tune", "--undo", *KEPT)
-            back.append(r.rc == 0 and not any(moved()) and is_back())
-            left += os.listdir(place)
-        if kept:
+            # The next fix may be in the journal already: that comes before it is tried.
+            ok(r.rc == 0 and (not there or r.out in ("put back: 1 setting\n" + CHILDREN,
+                                                     "put back: 2 settings\n" + CHILDREN))
+               and not any(moved()) and is_back() and os.listdir(place) == [],
+               "and --undo puts it back, to the byte", r, moved(), os.listdir(place))
+            late, back, left, kept = [], [], [], []
+            for delay in range(20):  # through two fixes that help
+                proc = lib.spawn(*BOTH, "-d", "2s", "--look", "300ms")
+                time.sleep(delay)
+                proc.kill()
+                lib.finish(proc)
+                if not is_soon(lambda: sum(moved()) == knobs_kept()):
+                    late.append(delay)
+                no_guardian()
+                kept.append(sum(moved()))
+                r = culprit("tune", "--undo", *KEPT)
+                back.append(r.rc == 0 and not any(moved()) and is_back())
+                left += os.listdir(place)
             lib.diag("kept when it was killed, after 0, 1, 2 ... seconds:", kept)
             ok(not late and all(back) and not left, "tune is killed at any moment: what it has "
                "kept is in force, no more, and --undo puts it back", late, back, left)
-    finally:
-        os.killpg(other.pid, signal.SIGKILL)
-        other.communicate()
+        finally:
+            os.killpg(other.pid, signal.SIGKILL)
+            other.communicate()
+
+    if os.environ.get("LONG"):
+        two_fixes()
 
     for command in (("try", FIX, "-d", "4s"), ("tune", "--look", "1s", "-d", "4s", "-n", "1")):
         r = lib.interrupted_early(*command, "-q", *AT)

@@ -3,7 +3,7 @@
 """culprit against an independent reading of the kernel's own trace, piece by piece, under loads of
 all kinds.
 
-    tests/oracle/10-oracle.t [LOAD...]       all loads with LONG=1 in the environment, else four
+    tests/oracle/10-oracle.t [LOAD...]       all loads with LONG=1 in the environment, else three
 
 Beside a run, instances of ftrace record the same tracepoints. What the CPU did is then read from
 their ring buffers by reading.py, which shares no code with culprit, and each hiccup's pieces are
@@ -13,7 +13,7 @@ more than the trace has.
 
 Net times may differ by 5 us or 5 %. Both probes stand at the same place, one behind the other, and
 a virtual machine is at times taken off its CPU between the two, so some differ by more: in 72 runs
-of the four loads on one such machine one piece in 650, of a run at most one in 54. By default,
+of four loads on one such machine one piece in 650, of a run at most one in 54. By default,
 therefore, of each source with 20 net times or more half must be the same: were one in 20 different,
 more than was ever seen, that would be red in fewer than 2e-8 of its judgements. With LONG no more
 than one in a hundred may differ, which a busy host can break.
@@ -32,7 +32,7 @@ import ring  # noqa: E402
 from lib import diag, done, is_, ok, skip, skip_all  # noqa: E402
 
 SECONDS = 3
-SHORT = "switch", "udp", "poke-storms", "poke-fifo-switch"
+SHORT = "udp", "poke-storms", "poke-fifo-switch"
 NET_GOOD, ASKER_GOOD, UNJUDGED = float(os.environ.get("NET_GOOD") or 0.99), 0.999, 0.25
 NAMELESS = 0.05  # share of the askers that need not be named, see below
 ASKER_CHANCE = 4 * 2  # pieces of so many wake-ups may have another asker, however few there were

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """run --style osnoise beside the kernel's osnoise tracer, in a guest that counts instructions: what
-one column says of a noise that is made at a known rate the other says, too, in turn.
+one column says of a noise that is made at a known rate the other says, too, in turn. With LONG=1
+alone: live/72-styles judges the columns without a guest.
 
 HW is not compared: gaps without a cause are turns of the other CPU, where culprit's reader works
 and osnoise has none. They are in NOISE, which may differ by as much."""
@@ -9,9 +10,11 @@ import json
 import re
 import statistics
 
-from guests import need, run
-from lib import cpu_of, diag, done, is_, ok, take_turn
+from guests import LONG, need, run
+from lib import cpu_of, diag, done, is_, ok, skip_all, take_turn
 
+if not LONG:
+    skip_all("with LONG=1 only, as in make check-all")
 take_turn(shared=True)
 
 KERNEL = "6.12-rt"

@@ -4,8 +4,8 @@
 target CPUs at once, what each sampler costs, where culprit itself runs, CPUs that go offline
 while they are measured and come back, and isolation that comes and goes.
 
-8 CPUs; with LONG=1 32. All that is asserted holds in real time, however busy the host is: what
-was on which CPU, and how it ended."""
+8 CPUs; with LONG=1 32, which are suspended, too, and have a flight recorder. All that is asserted
+holds in real time, however busy the host is: what was on which CPU, and how it ended."""
 import json
 import re
 
@@ -56,23 +56,7 @@ kill -INT $run; finish
 culprit report /tmp/both.rec -f json >/tmp/out/both.report
 culprit report /tmp/both.rec -f jsonl >/tmp/out/both.lines
 culprit report /tmp/both.rec -f json --from 1ms >/tmp/out/both.part
-# The flight recorder of one CPU alone: it waits for that to come back.
-mkdir /tmp/kept
 online 1 1
-culprit record -c $SECOND -H 1 -q -d forever --last 1h --after 100ms --when SIGUSR1 --then keep \
-	--then print --ready-file /tmp/flies /tmp/kept >/tmp/out/flight.said 2>/tmp/out/flight.err &
-run=$!
-until [ -e /tmp/flies ] || ! kill -0 $run; do usleep 10000; done
-online $SECOND 0
-until grep -q "went offline" /tmp/out/flight.err || ! kill -0 $run; do usleep 10000; done
-usleep 500000
-online $SECOND 1
-until grep -q "was offline" /tmp/out/flight.err || ! kill -0 $run; do usleep 10000; done
-poke fifo -c $SECOND -n 10 -l 100us >/tmp/out/poke.kept
-kill -USR1 $run
-until ls /tmp/kept/*.rec 2>/dev/null || ! kill -0 $run; do usleep 10000; done
-kill -INT $run; wait $run; echo $? >/tmp/out/flight.rc
-culprit report /tmp/kept/*.rec -f json >/tmp/out/flight
 
 # In and out again and again: none is taken for back before threads may be moved there.
 begin turns -d forever -c $FIRST,$SECOND -H 1
@@ -146,6 +130,25 @@ usleep 100000
 kill $victim
 kill -INT $whole; wait $whole; echo $? >/tmp/out/came.rc
 kill -INT $run; wait $run; echo $? >/tmp/out/came--sums.rc
+"""
+if LONG:
+    JOB += r"""
+# The flight recorder of one CPU alone: it waits for that to come back.
+mkdir /tmp/kept
+culprit record -c $SECOND -H 1 -q -d forever --last 1h --after 100ms --when SIGUSR1 --then keep \
+	--then print --ready-file /tmp/flies /tmp/kept >/tmp/out/flight.said 2>/tmp/out/flight.err &
+run=$!
+until [ -e /tmp/flies ] || ! kill -0 $run; do usleep 10000; done
+online $SECOND 0
+until grep -q "went offline" /tmp/out/flight.err || ! kill -0 $run; do usleep 10000; done
+usleep 500000
+online $SECOND 1
+until grep -q "was offline" /tmp/out/flight.err || ! kill -0 $run; do usleep 10000; done
+poke fifo -c $SECOND -n 10 -l 100us >/tmp/out/poke.kept
+kill -USR1 $run
+until ls /tmp/kept/*.rec 2>/dev/null || ! kill -0 $run; do usleep 10000; done
+kill -INT $run; wait $run; echo $? >/tmp/out/flight.rc
+culprit report /tmp/kept/*.rec -f json >/tmp/out/flight
 
 # Suspended: the kernel's own test of that ends before the firmware, which the emulator lacks.
 echo core >/sys/power/pm_test
@@ -174,7 +177,8 @@ until ls /tmp/slept/*.rec 2>/dev/null || ! kill -0 $dozes; do usleep 10000; done
 kill -INT $dozes; wait $dozes; echo $? >/tmp/out/dozed.rc
 culprit report /tmp/asleep.rec -f json >/tmp/out/asleep.report
 culprit report /tmp/slept/*.rec -f json >/tmp/out/slept
-
+"""
+JOB += r"""
 begin near -c $FIRST -d 100ms --no-trace; finish
 quiet=/sys/fs/cgroup/quiet
 echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
@@ -227,7 +231,9 @@ rc, out, err, text = run(kernel, JOB, cpus=CPUS, timeout=2700 if LONG else 900,
                          isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
 if any(name + ".rc" not in text for name in ("both", "taken")):
     diag(rc, out, err, *(f"{name}: {text[name]}" for name in text if name.endswith(".err")))
-RUNS = "asleep", "both", "back", "homeless", "early", "late", "near", "parted", "taken", "turns"
+RUNS = ["both", "back", "homeless", "early", "late", "near", "parted", "taken", "turns"]
+if LONG:
+    RUNS.append("asleep")
 reports = {name: json.loads(text[name]) for name in RUNS}
 status = {name: int(text[name + ".rc"]) for name in (*RUNS, "alone")}
 
@@ -327,16 +333,17 @@ is_([re.fullmatch(f"culprit: incomplete: {way}", line) is not None
 is_(len(turns), 2 * TURNS, "and no other line")
 check_sums(reports["turns"], "turns")
 
-flight = json.loads(text["flight"] or "{}")
-kept = {json.loads(line)["tid"] for line in text["poke.kept"].splitlines() if '"tid"' in line}
-ok(re.fullmatch(BACK, (flight.get("run") or {}).get("incomplete") or "") and
-   kept and kept <= {s["id"] for s in sources(flight, SECOND, kind="thread")} and
-   text["flight.rc"].strip() == "3", "the flight recorder goes on, too, and keeps that",
-   flight.get("run"), text["flight.rc"], text["flight.said"], text["flight.err"])
-check_sums(flight, "flight")
-c = cpu_of(flight, SECOND)
-ok(c["observed_ns"] + 100_000_000 < flight["run"]["duration_ns"] and not c["records"]["lost"],
-   "the time between is not observed in what is kept either", c["observed_ns"], flight["run"])
+if LONG:
+    flight = json.loads(text["flight"] or "{}")
+    kept = {json.loads(line)["tid"] for line in text["poke.kept"].splitlines() if '"tid"' in line}
+    ok(re.fullmatch(BACK, (flight.get("run") or {}).get("incomplete") or "") and
+       kept and kept <= {s["id"] for s in sources(flight, SECOND, kind="thread")} and
+       text["flight.rc"].strip() == "3", "the flight recorder goes on, too, and keeps that",
+       flight.get("run"), text["flight.rc"], text["flight.said"], text["flight.err"])
+    check_sums(flight, "flight")
+    c = cpu_of(flight, SECOND)
+    ok(c["observed_ns"] + 100_000_000 < flight["run"]["duration_ns"] and not c["records"]["lost"],
+       "the time between is not observed in what is kept either", c["observed_ns"], flight["run"])
 
 metrics = text["both.prom"].splitlines()
 ok({"culprit_incomplete 1", f'culprit_ended_early{{cpu="{SECOND}"}} 0',
@@ -354,26 +361,30 @@ ok(cpu_of(homeless, FIRST)["observed_ns"] > 400_000_000 and status["homeless"] =
 is_(text["homeless.err"], f"culprit: incomplete: {homeless['run']['incomplete']}\n",
     "and in one line")
 
-# All programs are frozen before the first CPU goes, and until the last is back: none misses one.
-# What passes then CLOCK_MONOTONIC does not know: no gap of it, and no time that was observed.
-asleep, dozed, slept = reports["asleep"], json.loads(text["dozed"]), json.loads(text["slept"])
-ok(all(len(re.findall(f"culprit: the machine was suspended for {TIME}: it goes on", text[name]))
-       == 1 for name in ("asleep.err", "dozed.err")), "a suspended machine is said, once",
-   text["asleep.err"], text["dozed.err"], text["uptime"])
-for what, report, poke, cpu in (("run", asleep, "asleep.poke", FIRST),
-                                ("watch", dozed, "dozed.poke", None),
-                                ("the recorder", slept, "dozed.poke", None)):
-    check_sums(report, f"{what}, suspended meanwhile")
-    found = {s["id"] for c in report["cpus"] for s in c["sources"] if s["kind"] == "thread"
-             and cpu in (None, c["cpu"])}
-    woken = {json.loads(line)["tid"] for line in text[poke].splitlines() if '"tid"' in line}
-    ok(woken and woken <= found, f"{what} goes on after it, and finds who runs then", woken, found)
-is_([status["asleep"], text["dozed.rc"], asleep["run"]["incomplete"]], [0, "0\n", None],
-    "nothing is incomplete by that")
-took = [float(line.split()[0]) for line in text["uptime"].splitlines()]
-ok(cpu_of(asleep, FIRST)["hiccups"]["max_ns"] <= (took[1] - took[0]) * 1e9 + 1e7,
-   "and no gap is longer than what the clock knows of it", cpu_of(asleep, FIRST)["hiccups"], took)
-is_(text["asleep.report"], text["asleep"], "its recording has the same report")
+if LONG:
+    # All programs are frozen before the first CPU goes, and until the last is back: none misses
+    # one. What passes then CLOCK_MONOTONIC does not know: no gap of it, and no time that was
+    # observed.
+    asleep, dozed, slept = reports["asleep"], json.loads(text["dozed"]), json.loads(text["slept"])
+    ok(all(len(re.findall(f"culprit: the machine was suspended for {TIME}: it goes on", text[name]))
+           == 1 for name in ("asleep.err", "dozed.err")), "a suspended machine is said, once",
+       text["asleep.err"], text["dozed.err"], text["uptime"])
+    for what, report, poke, cpu in (("run", asleep, "asleep.poke", FIRST),
+                                    ("watch", dozed, "dozed.poke", None),
+                                    ("the recorder", slept, "dozed.poke", None)):
+        check_sums(report, f"{what}, suspended meanwhile")
+        found = {s["id"] for c in report["cpus"] for s in c["sources"] if s["kind"] == "thread"
+                 and cpu in (None, c["cpu"])}
+        woken = {json.loads(line)["tid"] for line in text[poke].splitlines() if '"tid"' in line}
+        ok(woken and woken <= found, f"{what} goes on after it, and finds who runs then", woken,
+           found)
+    is_([status["asleep"], text["dozed.rc"], asleep["run"]["incomplete"]], [0, "0\n", None],
+        "nothing is incomplete by that")
+    took = [float(line.split()[0]) for line in text["uptime"].splitlines()]
+    ok(cpu_of(asleep, FIRST)["hiccups"]["max_ns"] <= (took[1] - took[0]) * 1e9 + 1e7,
+       "and no gap is longer than what the clock knows of it", cpu_of(asleep, FIRST)["hiccups"],
+       took)
+    is_(text["asleep.report"], text["asleep"], "its recording has the same report")
 
 early, late = reports["early"], reports["late"]
 check_sums(early, "early")
