@@ -220,7 +220,7 @@ try:
             (signal.SIGKILL, -9, TUNE, DEAF)]
     if os.environ.get("LONG"):
         ENDS += [(signal.SIGTERM, 3, (), ()), (signal.SIGINT, 3, TUNE, ())]
-        if not lib.sanitized():  # which make an exit status of their own of these
+        if not lib.sanitized():  # one makes an exit status of its own of these
             ENDS += [(signal.SIGABRT, -6, TUNE, ()), (signal.SIGSEGV, -11, (), ())]
     for number, code, command, first in ENDS:
         what = (f"{number.name}{' to tune' if command else ''}"
