@@ -251,7 +251,7 @@ uint32_t user_files_map(struct user_files *f, const struct user_stack *u,
 		closed = user_close(n->fd);
 	n->anew |= n->dev != st.st_dev || n->ino != st.st_ino || st.st_size < n->size ||
 		   (st.st_size == n->size && !same_time(&n->changed, &st.st_mtim));
-	n->sent &= !n->anew && st.st_size == n->size;
+	n->sent &= !n->anew && st.st_size == n->size && !n->full;
 	n->fd = fd;
 	n->dev = st.st_dev;
 	n->ino = st.st_ino;

@@ -19,8 +19,8 @@
 #include "collect/user_source.h"
 
 #define MEMORY_MOST (768ULL << 20)
-#define KEPT_MOST   192U << 20 /* bytes of all files in hand, before another is read */
-#define LINES_MOST  4          /* files with lines in hand: all of each is mapped */
+#define KEPT_MOST   (192U << 20) /* bytes of all files in hand, before another is read */
+#define LINES_MOST  4            /* files with lines in hand: all of each is mapped */
 
 /* ---- the process: files ---- */
 
@@ -184,9 +184,10 @@ static void take_map(struct parsing *p, int fd, struct parse_answer *a)
 	}
 	if (!f->made)
 		f->made = made_new();
-	for (int i = 0; i < PARSE_FILES; i++)
-		bytes += p->file[i].made ? made_bytes(p->file[i].made) : 0;
-	a->ok = f->made && bytes < KEPT_MOST && made_read(f->made, fd);
+	for (int i = 0; i < PARSE_FILES; i++) /* without its own, which have a bound */
+		bytes += p->file[i].made && i != f - p->file ? made_bytes(p->file[i].made) : 0;
+	a->full = bytes >= KEPT_MOST;
+	a->ok = f->made && !a->full && made_read(f->made, fd);
 	if (!a->ok) {
 		made_free(f->made);
 		f->made = NULL;

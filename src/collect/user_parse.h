@@ -48,6 +48,7 @@ struct parse_frame {
 
 struct parse_answer {
 	bool ok, whole; /* file can be read, to its end; PARSE_FILE: has all symbols */
+	bool full;      /* PARSE_MAP: those of others leave no room */
 	char build[CALLS_BUILD];
 	uint32_t n;
 	struct parse_frame frame[CALLS_MOST];

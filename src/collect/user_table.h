@@ -22,8 +22,9 @@ struct known_file {
 	uint32_t tgid;
 	uint64_t start_stack;
 	off_t size;
-	bool anew; /* another file is there than before */
-	bool free; /* the number is nobody's */
+	bool anew;            /* another file is there than before */
+	bool full, full_said; /* no room was left for it beside the others */
+	bool free;            /* the number is nobody's */
 };
 
 /* A mapping of a program. */

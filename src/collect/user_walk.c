@@ -103,6 +103,20 @@ static bool send_debug(struct user_files *f, uint32_t number, const char *where)
 	return a.ok;
 }
 
+/* Said once of a file; it is tried again whenever it is looked at. */
+static void tell_full(struct user_files *f, struct known_file *n)
+{
+	char why[CALLS_FILE + 96];
+
+	if (!n->full_said) {
+		snprintf(why, sizeof(why),
+			 "%s of process %u at times: there is no room beside the others",
+			 n->known.name, n->tgid);
+		f->lost(f->ctx, why);
+	}
+	n->full_said = true;
+}
+
 /* One that cannot be read is not tried again. */
 static void give_up(struct user_files *f, struct known_file *n)
 {
@@ -123,8 +137,13 @@ static void send_map(struct user_files *f, struct known_file *n, uint32_t number
 	struct parse_ask ask = {.what = PARSE_MAP, .file = number, .n = n->anew};
 	struct parse_answer a;
 
-	n->anew = false;
-	if (ask_parser(f, &ask, n->fd, &a) && !a.ok)
+	n->anew = n->full = false;
+	if (!ask_parser(f, &ask, n->fd, &a) || a.ok)
+		return;
+	n->full = a.full;
+	if (n->full)
+		tell_full(f, n);
+	else
 		give_up(f, n);
 }
 

@@ -194,6 +194,41 @@ static void test_large_map(void **state)
 	is_lost(*state, 1);
 }
 
+/* Looks up a function of seven other processes. */
+static void walk_others(struct user_files *f)
+{
+	struct user_stack u = {.tgid = getpid()};
+	struct parse_ask ask = {.what = PARSE_WALK, .n = 1};
+	static struct parse_answer a;
+
+	for (size_t i = 0; i < sizeof(ask.place) / sizeof(*ask.place); i++)
+		ask.place[i].file = PARSE_FILES;
+	for (u.start_stack = 2; u.start_stack < 9; u.start_stack++) {
+		ask.place[0] = (struct parse_place){user_files_map(f, &u, &none), 0x1000};
+		assert_true(user_files_walk(f, &ask, &a));
+	}
+}
+
+/* Maps of others leave a small one no room, which it has when these have become small. */
+static void test_no_room(void **state)
+{
+	char why[96];
+
+	put("1000 10 old\n", O_TRUNC, 1);
+	put_lines(30);
+	walk_others(*state);
+	snprintf(why, sizeof(why),
+		 "a.map of process %d at times: there is no room beside the others", getpid());
+	put("1000 10 new\n", O_TRUNC, 3);
+	told = 0;
+	is_name(*state, 0x1000, "");
+	is_name(*state, 0x1000, "");
+	assert_string_equal(said, why);
+	assert_int_equal(told, 1);
+	walk_others(*state); /* these have the short one now */
+	is_name(*state, 0x1000, "new");
+}
+
 /* Memory that the process has before does not count: with hundreds of CPUs it is more than that. */
 static void test_large_process(void **state)
 {
@@ -281,6 +316,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_dump_as_it_is_now, begin, end),
 		cmocka_unit_test_setup_teardown(test_broken_dump, begin, end),
 		cmocka_unit_test_setup_teardown(test_large_map, begin, end),
+		cmocka_unit_test_setup_teardown(test_no_room, begin, end),
 		cmocka_unit_test_setup_teardown(test_large_process, begin, end),
 		cmocka_unit_test_setup_teardown(test_no_program, begin, end),
 		cmocka_unit_test_setup_teardown(test_late_map, begin, end),
