@@ -92,7 +92,12 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     heading, values = (line.split() for line in run.result.out.splitlines())
     row = dict(zip(heading, values))
     report = json.loads(lib.culprit("report", "-f", "json", recording).out)
-lib.check_sums(report, "stopped")
+# A busy disk makes a hundred thousand records a second: more in that one hiccup than ever wait.
+# Then what came before its last stay may be dropped, and counts as lost (join_relieve() in
+# src/model/join.h; join_net_ahead() begins with so many).
+JOIN_AHEAD = 16 * 16384 // 4 * 3
+seen = cpu_of(report, cpu)["records"]["seen"]
+lib.check_sums(report, "stopped", lost=None if seen > JOIN_AHEAD else 0)
 longest = report["worst"][0]
 # The time until it is back on its CPU is up to the machine, but it was back before the run ended;
 # and when another thread had the CPU at the stop, the gap began with that thread, in the window.
