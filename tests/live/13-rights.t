@@ -139,7 +139,7 @@ def tried(who, *args):
     r = culprit(*args, prefix=("env", f"LD_PRELOAD={stray}", f"FORBIDDEN={who}", f"SAID={said}",
                                f"FOLDER={folder}"))
     lines = lib.read(said).split()
-    return r.rc, lines[0] if lines else r, lines and lines[-1]
+    return r if r.rc else 0, lines[0] if lines else r, lines and lines[-1]
 
 
 if lib.sanitized() or not shutil.which("cc") or not lib.landlocked():
