@@ -108,13 +108,9 @@ static void tell_full(struct user_files *f, struct known_file *n)
 {
 	char why[CALLS_FILE + 96];
 
-	if (!n->full_said) {
-		snprintf(why, sizeof(why),
-			 "%s of process %u at times: there is no room beside the others",
-			 n->known.name, n->tgid);
-		f->lost(f->ctx, why);
-	}
-	n->full_said = true;
+	snprintf(why, sizeof(why), "%s of process %u at times: there is no room beside the others",
+		 n->known.name, n->tgid);
+	user_say_once(f, &n->full_said, why);
 }
 
 /* One that cannot be read is not tried again. */

@@ -78,9 +78,10 @@ static int end(void **state)
 	return unlink(path);
 }
 
-static void is_name(struct user_files *f, uint64_t address, const char *name)
+/* Name of the function there, of the program that began with this stack; until the next call. */
+static const char *name_at(struct user_files *f, uint64_t start_stack, uint64_t address)
 {
-	struct user_stack u = {.tgid = getpid(), .start_stack = 1};
+	struct user_stack u = {.tgid = getpid(), .start_stack = start_stack};
 	struct parse_ask ask = {.what = PARSE_WALK, .n = 1};
 	static struct parse_answer a;
 
@@ -89,7 +90,12 @@ static void is_name(struct user_files *f, uint64_t address, const char *name)
 	ask.place[0] = (struct parse_place){user_files_map(f, &u, &none), address};
 	assert_true(ask.place[0].file < PARSE_FILES);
 	assert_true(user_files_walk(f, &ask, &a));
-	assert_string_equal(a.frame[0].name, name);
+	return a.frame[0].name;
+}
+
+static void is_name(struct user_files *f, uint64_t address, const char *name)
+{
+	assert_string_equal(name_at(f, 1, address), name);
 }
 
 static void test_map_as_it_is_now(void **state)
@@ -197,16 +203,8 @@ static void test_large_map(void **state)
 /* Looks up a function of seven other processes. */
 static void walk_others(struct user_files *f)
 {
-	struct user_stack u = {.tgid = getpid()};
-	struct parse_ask ask = {.what = PARSE_WALK, .n = 1};
-	static struct parse_answer a;
-
-	for (size_t i = 0; i < sizeof(ask.place) / sizeof(*ask.place); i++)
-		ask.place[i].file = PARSE_FILES;
-	for (u.start_stack = 2; u.start_stack < 9; u.start_stack++) {
-		ask.place[0] = (struct parse_place){user_files_map(f, &u, &none), 0x1000};
-		assert_true(user_files_walk(f, &ask, &a));
-	}
+	for (uint64_t start_stack = 2; start_stack < 9; start_stack++)
+		name_at(f, start_stack, 0x1000);
 }
 
 /* Maps of others leave a small one no room, which it has when these have become small. */
