@@ -80,10 +80,9 @@ static int may_change(const char *path, int queues)
 	/* Only now: where it is made it ends later, by work that interrupts what culprit does then,
 	 * as loading programs (io_ring_exit_work() in io_uring/io_uring.c). */
 	ring = syscall(SYS_io_uring_setup, 1, room);
-	may = ring >= 0;
-	if (may)
+	if (ring >= 0)
 		syscall(SYS_close, ring);
-	return may;
+	return ring >= 0;
 }
 
 static void try_all(int starts, int to)

@@ -10,11 +10,10 @@ import json
 import re
 import statistics
 
-from guests import LONG, need, run
-from lib import cpu_of, diag, done, is_, ok, skip_all, take_turn
+from guests import need, need_long, run
+from lib import cpu_of, diag, done, is_, ok, take_turn
 
-if not LONG:
-    skip_all("with LONG=1 only, as in make check-all")
+need_long()
 take_turn(shared=True)
 
 KERNEL = "6.12-rt"

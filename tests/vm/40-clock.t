@@ -5,11 +5,10 @@ but one. With LONG=1 alone."""
 import json
 import re
 
-from guests import LONG, lab, need, run
+from guests import lab, need, need_long, run
 from lib import done, is_, ok, skip, skip_all, take_turn
 
-if not LONG:
-    skip_all("with LONG=1 only, as in make check-all")
+need_long()
 take_turn(shared=True)
 
 KERNEL = "6.12"  # with the core of PTP built in

@@ -56,9 +56,10 @@ stopped() { rm -f /tmp/ready
 stopped
 watch user user
 """
+PLACES = ["user"]
 if LONG or sys.argv[1:]:
     JOB += "watch kernel kernel\nwatch process user -p\n"
-PLACES = re.findall(r"(?m)^watch (\w+) \w+", JOB)
+    PLACES += ["kernel", "process"]
 
 
 def check(name, where, text):

@@ -7,8 +7,8 @@ with a timer interrupt, between the two probes that see it, so net times are not
 one piece of ten (measured: one in twenty)."""
 import re
 
-from guests import LONG, need, run
-from lib import diag, done, is_, ok, skip_all, take_turn
+from guests import need, need_long, run
+from lib import diag, done, is_, ok, take_turn
 
 KERNEL = "6.12"
 LOADS = "poke-mix", "poke-udp"
@@ -18,8 +18,7 @@ echo $? >/tmp/out/rc
 ls /sys/kernel/tracing/instances >/tmp/out/left
 """
 
-if not LONG:
-    skip_all("LONG=1 runs it: two minutes")
+need_long()
 take_turn(shared=True)
 kernel, = need(KERNEL)
 rc, out, err, files = run(kernel, JOB, counted=1, isolation="isolcpus=1")

@@ -14,11 +14,10 @@ import signal
 import sys
 import time
 
-from guests import LONG, hear, lab, need
-from lib import diag, done, is_, not_judged, ok, skip_all, take_turn
+from guests import hear, lab, need, need_long
+from lib import diag, done, is_, not_judged, ok, take_turn
 
-if not LONG:
-    skip_all("with LONG=1 only, as in make check-all")
+need_long()
 take_turn(shared=True)
 
 KERNEL = "6.12"

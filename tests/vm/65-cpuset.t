@@ -12,11 +12,10 @@ keeps what was isolated at boot apart."""
 import json
 import re
 
-from guests import LONG, need, run
-from lib import done, is_, ok, skip_all, take_turn
+from guests import need, need_long, run
+from lib import done, is_, ok, take_turn
 
-if not LONG:
-    skip_all("with LONG=1 only")
+need_long()
 take_turn(shared=True)
 KERNELS = ["6.1", "6.12", "7.3"]
 JOB = r"""

@@ -14,6 +14,12 @@ from lib import skip_all  # noqa: E402
 LONG = bool(os.environ.get("LONG"))
 
 
+def need_long():
+    """Skips the file without LONG=1."""
+    if not LONG:
+        skip_all("with LONG=1 only, as in make check-all")
+
+
 def load(name, path):
     """A program in Python as a module."""
     loader = importlib.machinery.SourceFileLoader(name, path)
