@@ -80,7 +80,7 @@ $(O)/.setup-peers: tools/setup Makefile
 # Readers of culprit's output, in Python, for the tests of formats. Without them `make check` skips
 # those tests, and says so.
 $(O)/.setup-readers: tools/setup tests/readers.txt
-	$(Q)mkdir -p $(O) && tools/setup python3-venv && python3 -m venv $(O)/readers
+	$(Q)mkdir -p $(O) && tools/setup python3-venv && python3 -m venv --clear $(O)/readers
 	$(Q)$(O)/readers/bin/pip install -q --no-cache-dir --require-hashes --only-binary=:all: \
 		-r tests/readers.txt && touch $@
 
