@@ -21,8 +21,8 @@ from lib import culprit, done, is_, ok
 sys.path.insert(1, os.path.join(lib.ROOT, "tests/cli"))
 import forged  # noqa: E402
 
-lib.need_bpf()
-cpu = lib.pick_target()
+lib.need_bpf(shared=True)
+cpu = lib.pick_target(shared=True)
 work = tempfile.mkdtemp()
 
 

@@ -16,8 +16,8 @@ import tempfile
 import lib
 from lib import CULPRIT, culprit, done, is_, ok, skip
 
-lib.need_bpf()
-cpu = str(lib.pick_target())
+lib.need_bpf(shared=True)
+cpu = str(lib.pick_target(shared=True))
 LONG = os.environ.get("LONG")
 place = tempfile.mkdtemp(prefix="culprit-test-")
 os.chmod(place, 0o755)

@@ -20,7 +20,7 @@ import time
 import lib
 from lib import culprit, done, is_, ok, skip, sources
 
-lib.need_bpf()
+lib.need_bpf(shared=True)
 cpu = lib.pick_target(shared=True)
 PLAIN, STRIPPED, PACKED, BARE, VARYING, HOLDING, MANY, MADE, MANGLED = (
     lib.helper(f"callers{kind}")

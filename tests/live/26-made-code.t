@@ -15,7 +15,7 @@ import time
 import lib
 from lib import done, ok, skip, sources
 
-lib.need_bpf()
+lib.need_bpf(shared=True)
 cpu = lib.pick_target(shared=True)
 place = tempfile.mkdtemp()
 # askOften and tick become code; `other` does, too, and asks for nothing.

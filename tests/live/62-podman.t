@@ -20,7 +20,7 @@ import time
 import lib
 from lib import done, ok, skip_all, sources
 
-lib.need_bpf()
+lib.need_bpf(shared=True)
 for tool in ("podman", "runc", "conmon"):
     if not shutil.which(tool) and not os.path.exists(f"/usr/libexec/podman/{tool}"):
         skip_all(f"there is no {tool} (apt-get install podman runc)")

@@ -16,8 +16,8 @@ from lib import CULPRIT, culprit, done, is_, ok
 
 if not lib.shutil.which("tmux"):
     lib.skip_all("tmux is not installed", required=True)
-lib.need_bpf()
-cpu = lib.pick_target()
+lib.need_bpf(shared=True)
+cpu = lib.pick_target(shared=True)
 place = tempfile.mkdtemp()
 SOCKET = os.path.join(place, "tmux")
 

@@ -19,7 +19,7 @@ from lib import culprit, done, is_, ok, skip
 from watching import (BPFTOOL, Chosen, Program, fill_watched, have_run, hierarchy, poke_and_count,
                       program, put, records_made, tids, watch)
 
-lib.need_bpf()
+lib.need_bpf(shared=True)
 cpu = lib.pick_target(shared=True)
 place, WATCHED = watching.begin(cpu)
 unified = hierarchy("cgroup2", "rw")

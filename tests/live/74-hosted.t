@@ -21,7 +21,7 @@ import lib
 from channel import Channel, Gone, connect
 from lib import culprit, done, is_, ok
 
-lib.need_bpf()
+lib.need_bpf(shared=True)
 cpu = lib.pick_target(shared=True)
 work = tempfile.mkdtemp(prefix="culprit-test-")
 MARK = b"culprit\n"

@@ -50,7 +50,7 @@ ALLOWED = os.sched_getaffinity(0)
 
 _count = 0
 _failed = 0
-_turn = None
+_turn = _shared = None
 _in_json = []  # the fault of each output in JSON, or None
 _starved = None  # last words of a culprit whose samplers could not run
 
@@ -259,13 +259,13 @@ def need_root():
         skip_all("needs root", required=True)
 
 
-def need_bpf():
+def need_bpf(shared=False):
     """Asked of the kernel, not of culprit: a culprit that cannot load its probes must fail its
-    tests, not skip them."""
+    tests, not skip them. Takes the turn, as take_turn()."""
     need_root()
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
         skip_all("needs BPF type information: no /sys/kernel/btf/vmlinux", required=True)
-    if why := need_class(pick_target(), "bpf"):
+    if why := need_class(pick_target(shared), "bpf"):
         skip_all("needs BPF: " + why, required=True)
 
 
@@ -279,7 +279,10 @@ def take_turn(shared=False):
     which there may be anything. All queue for it at another lock, so that those who share do not
     keep a turn for ever from who does not. Who has stepped aside (tests/check) needs none.
     """
-    global _turn
+    global _turn, _shared
+    if _shared not in (None, shared):
+        raise RuntimeError("a file shares its turn, or it does not")
+    _shared = shared
     if _turn is None and not (shared and os.environ.get("CULPRIT_ASIDE")):
         _turn, queue = os.open("/tmp", os.O_RDONLY), os.open("/", os.O_RDONLY)
         fcntl.flock(queue, fcntl.LOCK_EX)

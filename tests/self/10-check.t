@@ -235,6 +235,14 @@ try:
     ok(r.stdout.splitlines()[-1] == "3 passed, 0 failed, 0 skipped",
        "two live tests that may be beside each other are, and behind them each is alone", r.stdout)
 
+    os.mkdir(f"{place}/suite/oracle")
+    fake("suite/oracle/a.t", f"{wait.format(f'[ -e {seen}e ]')} && echo ok 1 - a; echo 1..1")
+    fake("suite/vm/e.t", f": counted=1; touch {seen}e; echo ok 1 - e; echo 1..1")
+    if len(cpus) > 1:
+        r = run(f"{place}/suite/check", place, "oracle", "vm")
+        ok(r.stdout.splitlines()[-1] == "2 passed, 0 failed, 0 skipped",
+           "a guest begins beside the oracle, too", r.stdout)
+
     fake("suite/vm/d.t", ": counted=1; echo ok 1 - d; echo 1..1")
     r = run(f"{place}/suite/check", place, "live", f"{place}/suite/vm/d.t")
     ok(r.stdout.splitlines()[-1] == "4 passed, 0 failed, 0 skipped",
