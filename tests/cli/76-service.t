@@ -111,6 +111,11 @@ with lib.ready_file() as ready:
     first, now = taken(text), time.time()
     ok(asked <= first <= now and until(lambda: taken(get()[2]) > first),
        "it tells when its figures were taken, and takes new ones", asked, first, now)
+    # Seconds of waiting follow, in which others have its CPU.
+    samplers = [p for p in lib.children(proc.pid) if lib.read(f"/proc/{p}/comm")
+                == "culprit-sampler"]
+    for pid in samplers:
+        os.kill(pid, signal.SIGSTOP)
     status, headers, text = get(method="HEAD")
     ok((status, text) == (200, "") and int(headers["Content-Length"]) > 1000, "HEAD has no text",
        status, headers)
@@ -196,6 +201,8 @@ with lib.ready_file() as ready:
         before = lib.read(prom)
         goes_on.append(until(lambda: lib.read(prom) != before))
     ok(all(goes_on), "when it is gone the run goes on")
+    for pid in samplers:
+        os.kill(pid, signal.SIGCONT)
     os.killpg(proc.pid, signal.SIGINT)
     r = lib.finish(proc)
 ok(r.rc == 0 and r.err.count("--listen: the process that answers has ended") == 1,

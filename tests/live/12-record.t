@@ -34,6 +34,7 @@ def at(name):
 noise = lib.spawn("mix", "-c", str(cpu), "-n", "300", "-g", "5ms", path=lib.POKE)
 begins = json.loads(noise.stdout.readline())["start_ns"]  # after a while: it arms timers first
 time.sleep(max(0, begins - time.monotonic_ns()) / 1e9)
+its_threads = {int(tid) for tid in os.listdir(f"/proc/{noise.pid}/task")}
 for fmt, more in ("json", ("--command-lines",)), ("text", ("--stacks", "-P", "f:3")):
     rec, live, offline = at(fmt + str(len(more)) + ".rec"), at("live"), at("offline")
     r = culprit("run", "-c", str(cpu), "-d", "300ms", "-q", "-f", fmt, *more, "-r", rec, "-o", live)
@@ -50,7 +51,7 @@ for fmt, more in ("json", ("--command-lines",)), ("text", ("--stacks", "-P", "f:
         rows = [s for c in json.load(open(live))["cpus"] for s in c["sources"]]
         # The rows of poke, and poke as an asker; on a busy machine it may have had no turn.
         its = [x.get("command_line", "")[:240] for s in rows for x in (s, *s["origins"])
-               if x.get("name", x.get("comm", "") or "").startswith("poke")]
+               if {x.get("id"), x.get("pid")} & its_threads]
         if its:
             is_(set(its), {" ".join(noise.args)[:240]},
                 "and has the command line of who made noise")

@@ -19,7 +19,7 @@ CPUS = 32 if LONG else 8
 # The second thread of one core and the first of the next, on the second node.
 FIRST, SECOND = CPUS // 2 + 1, CPUS // 2 + 2
 TIME = r"[0-9.]+ (?:m?s|min)"  # minutes from two of them on, on a busy host
-TURNS = 200 if LONG else 8
+TURNS = 200 if LONG else 4
 JOB = f"FIRST={FIRST} SECOND={SECOND} TURNS={TURNS}" + r"""
 cd /sys/devices/system
 for c in cpu/cpu[0-9]*; do
