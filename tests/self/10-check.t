@@ -10,10 +10,13 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import types
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
@@ -381,6 +384,21 @@ raise ValueError
                          (late % (4, 5) + "[  779.9] rcu: stalls\n" + late % (4, 5), 4)):
         ok(lab.without_timer(console) == cpu, f"lab: the timer that is lost is CPU {cpu}'s",
            console)
+
+    # ---- a guest has ended, and its emulator neither ends nor answers ----
+    lab.LOOK_S = 0.05
+    guest = object.__new__(lab.Guest)
+    guest.process = subprocess.Popen(["sleep", "1000"])
+    guest.place, guest.nmi, guest.qmp = types.SimpleNamespace(name=place), 0, None
+    with socket.socket(socket.AF_UNIX) as deaf, open(f"{place}/console", "w+") as console:
+        deaf.bind(f"{place}/qmp")
+        deaf.listen()
+        print(lab.BEGUN, file=console, flush=True)
+        threading.Timer(0.5, print, ["[   20.330758] reboot: Power down"],
+                        {"file": console, "flush": True}).start()
+        guest._watch(HANG_S)
+        guest.close()
+    ok(guest.process.returncode == -9, "lab: a guest that has ended is not waited for")
 
     # ---- check-all: each stage, also after one that fails ----
     fake("flock", 'shift; exec "$@"')
