@@ -163,6 +163,14 @@ with lib.ready_file() as ready:
         """Its connections are among them."""
         return len(os.listdir(f"/proc/{who[0]}/fd"))
 
+    def connections():
+        """Those that it has not closed yet: established, or closed by the other end alone."""
+        return [line for table in ("tcp", "tcp6")
+                for line in lib.read(f"/proc/net/{table}").splitlines()[1:]
+                if line.split()[1].endswith(f":{port:04X}") and line.split()[3] in ("01", "08")]
+
+    # The last request may be answered, and its connection not closed yet.
+    until(lambda: not connections())
     before, idle, began = files(), [], time.monotonic()
     for _ in range(40):
         s = socket.create_connection(("127.0.0.1", port), timeout=lib.HANG_S)
