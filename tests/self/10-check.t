@@ -9,6 +9,7 @@ import importlib.util
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -237,6 +238,35 @@ try:
     r = run(f"{place}/suite/check", place, "live")
     ok(r.stdout.splitlines()[-1] == "3 passed, 0 failed, 0 skipped",
        "two live tests that may be beside each other are, and behind them each is alone", r.stdout)
+
+    # Three of three trees: the last one measures when one of the others has ended.
+    folders = [tempfile.mkdtemp(dir=place) for _ in range(4)]
+    shared = [subprocess.Popen([sys.executable, "-c", f"""import sys
+sys.path.insert(0, "{ROOT}/tests/live")
+import lib
+lib.TURN, lib.QUEUE, *lib.PLACES = {folders}
+lib.take_turn(shared=True)
+lib.take_place()
+print("measures", flush=True)
+sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(3)]
+    begun = []
+
+    def await_begun(count, seconds):
+        deadline = time.monotonic() + seconds
+        while len(begun) < count and (left := deadline - time.monotonic()) > 0:
+            begun.extend(select.select([p.stdout for p in shared if p.stdout not in begun], [], [],
+                                       left)[0])
+        return len(begun)
+
+    ok(await_begun(2, HANG_S) == 2 and await_begun(3, 1) == 2,
+       "no more than two measure at once, of whatever trees")
+    for p in shared:
+        if p.stdout in begun:
+            p.stdin.close()
+    ok(await_begun(3, HANG_S) == 3, "the third does when they have ended")
+    for p in shared:
+        p.stdin.close()
+        p.wait()
 
     os.mkdir(f"{place}/suite/oracle")
     fake("suite/oracle/a.t", f"{wait.format(f'[ -e {seen}e ]')} && echo ok 1 - a; echo 1..1")
