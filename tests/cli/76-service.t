@@ -21,6 +21,7 @@ from lib import culprit, done, is_, ok
 where = tempfile.mkdtemp(prefix="culprit-test-")
 cpu = max(lib.ALLOWED)
 ON = ("-c", str(cpu), "--no-trace", "-q", "-d", "forever", "-t", "1ms")
+ESTABLISHED, CLOSED_THERE, LISTENING = "01", "08", "0A"
 REQUESTS = 500  # changed at random, always the same ones
 
 
@@ -78,13 +79,15 @@ def until(what, seconds=lib.HANG_S):
     return found
 
 
-def children(pid):
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        parent = lib.read(f"/proc/{entry}/stat").rpartition(")")[2].split()[1:2]
-        if parent == [str(pid)] and lib.read(f"/proc/{entry}/comm") == "culprit-listen":
-            found.append(int(entry))
-    return found
+def children(pid, comm="culprit-listen"):
+    return [p for p in lib.children(pid) if lib.read(f"/proc/{p}/comm") == comm]
+
+
+def sockets(*states):
+    """Addresses of those at the port that are in these states (the kernel's net/tcp_states.h)."""
+    rows = [line.split() for table in ("tcp", "tcp6")
+            for line in lib.read(f"/proc/net/{table}").splitlines()[1:]]
+    return [row[1] for row in rows if row[1].endswith(f":{port:04X}") and row[3] in states]
 
 
 port = free_port()
@@ -112,8 +115,7 @@ with lib.ready_file() as ready:
     ok(asked <= first <= now and until(lambda: taken(get()[2]) > first),
        "it tells when its figures were taken, and takes new ones", asked, first, now)
     # Seconds of waiting follow, in which others have its CPU.
-    samplers = [p for p in lib.children(proc.pid) if lib.read(f"/proc/{p}/comm")
-                == "culprit-sampler"]
+    samplers = children(proc.pid, "culprit-sampler")
     for pid in samplers:
         os.kill(pid, signal.SIGSTOP)
     status, headers, text = get(method="HEAD")
@@ -128,10 +130,8 @@ with lib.ready_file() as ready:
     ok("NoNewPrivs:\t1" in status, "and gets none back", status)
     is_(re.findall(r"^Seccomp:\t(\d)", status, re.M), ["0" if lib.sanitized() else "2"],
         "and has a filter of system calls, but for builds with a sanitizer")
-    listening = [line.split()[1] for table in ("tcp", "tcp6")
-                 for line in lib.read(f"/proc/net/{table}").splitlines()[1:]
-                 if line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A"]
-    is_(listening, [f"0100007F:{port:04X}"], "without an address only this machine can ask")
+    is_(sockets(LISTENING), [f"0100007F:{port:04X}"],
+        "without an address only this machine can ask")
 
     # ---- hostile ----
     is_([get("/")[0], get("/metrics/..")[0], get("/../../etc/passwd")[0],
@@ -163,14 +163,8 @@ with lib.ready_file() as ready:
         """Its connections are among them."""
         return len(os.listdir(f"/proc/{who[0]}/fd"))
 
-    def connections():
-        """Those that it has not closed yet: established, or closed by the other end alone."""
-        return [line for table in ("tcp", "tcp6")
-                for line in lib.read(f"/proc/net/{table}").splitlines()[1:]
-                if line.split()[1].endswith(f":{port:04X}") and line.split()[3] in ("01", "08")]
-
     # The last request may be answered, and its connection not closed yet.
-    until(lambda: not connections())
+    until(lambda: not sockets(ESTABLISHED, CLOSED_THERE))
     before, idle, began = files(), [], time.monotonic()
     for _ in range(40):
         s = socket.create_connection(("127.0.0.1", port), timeout=lib.HANG_S)
