@@ -176,6 +176,8 @@ static void measure(struct live *l, struct recorder *recorder)
 		say_progress("");
 	if (l->over)
 		l->over(l->ctx);
+	if (!l->full_screen) /* on which culprit ends, also where it takes nothing */
+		say_wait(true);
 	tell_jump(&jump);
 }
 
@@ -275,6 +277,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 		return EXIT_ERROR;
 	measure_announce(l->measure);
 	notify_tell(&l->notify, "READY=1");
+	say_wait(false);
 	confine(l, keeps);
 	measure(l, recorder);
 	notify_tell(&l->notify, "STOPPING=1"); /* the rest may wait for a disk */

@@ -2,7 +2,6 @@
 #include "cmd/terminal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/outlet.h"
 #include "base/say.h"
 
 #define SEQUENCE_MS 20   /* the bytes of one key come together */
@@ -61,17 +61,12 @@ int terminal_enter(void)
 {
 	static const int crashes[] = {SIGQUIT, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 	struct termios raw;
-	int own;
 
 	if (terminal_check())
 		return -1;
 	if (tcgetattr(STDIN_FILENO, &saved))
 		return complain("the terminal cannot be set up: %s", strerror(errno));
-	/* Opened anew: stdout's flags are those of the shell's, too. Not where it is another
-	 * user's. */
-	own = open("/proc/self/fd/1", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-	if (own >= 0)
-		screen = own;
+	screen = outlet_open(STDOUT_FILENO);
 	raw = saved;
 	raw.c_iflag &= ~IXON; /* stopped by Ctrl-S it could not be left */
 	raw.c_lflag &= ~(ICANON | ECHO);
@@ -104,28 +99,14 @@ void terminal_size(unsigned *width, unsigned *height)
 	*height = size.ws_row;
 }
 
-/* As terminal_write, after waiting for so long. A terminal that still has much to show takes more,
- * but is not ready. */
-static ssize_t write_within(const char *text, size_t len, int wait_ms)
-{
-	struct pollfd out = {screen, POLLOUT, 0};
-	bool ready = poll(&out, 1, wait_ms) > 0;
-	ssize_t n = ready || screen != STDOUT_FILENO ? write(screen, text, len) : 0;
-
-	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : n;
-}
-
 ssize_t terminal_write(const char *text, size_t len)
 {
-	return write_within(text, len, 0);
+	return outlet_write(screen, STDOUT_FILENO, text, len, 0);
 }
 
 void terminal_finish(const char *text, size_t len)
 {
-	ssize_t n = 1;
-
-	for (size_t at = 0; at < len && n > 0; at += n > 0 ? n : 0)
-		n = write_within(text + at, len - at, PATIENCE_MS);
+	outlet_finish(screen, STDOUT_FILENO, text, len, PATIENCE_MS);
 }
 
 /* ---- keys ---- */

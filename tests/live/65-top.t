@@ -102,6 +102,25 @@ def first_of(processes):
     return next(pid for pid, parent in processes.items() if parent not in processes)
 
 
+@contextlib.contextmanager
+def stopped_terminal():
+    """As after Ctrl-S, which top's own screen does not have."""
+    way = os.open(tmux("display", "-p", "-t", "t", "#{pane_tty}").strip(), os.O_RDWR | os.O_NOCTTY)
+    termios.tcflow(way, termios.TCOOFF)
+    try:
+        yield
+    finally:
+        termios.tcflow(way, termios.TCOON)
+        os.close(way)
+
+
+def takes_its_time(name):
+    if tops():
+        is_(lib.await_gone(tops), {}, f"{name}: it ends after its time")
+    else:
+        lib.not_judged(name, "it had ended before the terminal stopped")
+
+
 r = culprit("top", "-c", str(cpu))
 ok(r.rc == 1 and "needs a terminal" in r.err and r.err.count("\n") == 1,
    "without a terminal one line says so", r)
@@ -159,18 +178,26 @@ try:
     time.sleep(1.5)  # drawn each second
     os.kill(first_of(tops()), signal.SIGTERM)
     same_terminal("Ctrl-S and SIGTERM")
+    name = "a terminal that takes nothing"
     start("--no-trace", "-d", "4s")
-    way = os.open(tmux("display", "-p", "-t", "t", "#{pane_tty}").strip(), os.O_RDWR | os.O_NOCTTY)
-    termios.tcflow(way, termios.TCOOFF)
-    stopped, ends = tops(), "a terminal that takes nothing: it ends after its time"
-    if stopped:
-        is_(lib.await_gone(tops), {}, ends)
-    else:
-        lib.not_judged(ends, "it had ended before the terminal stopped")
-    termios.tcflow(way, termios.TCOON)
-    os.close(way)
+    with stopped_terminal():
+        takes_its_time(name)
     lib.await_gone(lambda: not lib.read(f"{place}/after"))
     is_(lib.read(f"{place}/after"), lib.read(f"{place}/before"), "and restores its settings")
+    start("--no-trace", "-d", "4s")
+    with stopped_terminal():
+        for pid in tops():
+            if lib.read(f"/proc/{pid}/comm") == "culprit-sampler":
+                os.kill(pid, signal.SIGSTOP)  # said at the end: it did not come back
+        takes_its_time(f"{name}, with something to say")
+    lib.await_gone(lambda: not lib.read(f"{place}/after"))
+    keys(f"clear; {CULPRIT} run -c {cpu} --no-trace -d 3s -f json -o {place}/report"
+         f" --ready-file {place}/ready; echo rc $?", "Enter")
+    lib.await_gone(lambda: not os.path.exists(f"{place}/ready"))
+    with stopped_terminal():
+        is_(lib.await_gone(lambda: not os.path.exists(f"{place}/report")), False,
+            f"{name}: its progress does not stop run")
+    await_screen(["rc "])
     keys(f"clear; {CULPRIT} top -c {cpu} --no-trace & wait $!; echo it was $?", "Enter")
     shows("in the background one line says that it cannot", "it was 1\n", "in the background")
     start("--no-trace")
