@@ -527,7 +527,7 @@ def killed(c, proc):
     its = [pid for pid in lib.children(proc.pid)
            if lib.read(f"/proc/{pid}/comm") in ("culprit-to", "culprit-to\n")]
     proc.kill()
-    until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in its), 10)
+    until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in its))
     lingers = its if not its or any(os.path.exists(f"/proc/{pid}") for pid in its) else None
 
 
