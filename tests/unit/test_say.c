@@ -57,7 +57,7 @@ static void read_bytes(const struct terminal *t, char *text, size_t len)
 	}
 }
 
-/* It shows that, and nothing behind it. */
+/* The terminal shows that, and nothing behind it. */
 static void shows(const struct terminal *t, const char *want)
 {
 	char text[8192] = "";
@@ -143,7 +143,7 @@ static void many(void **state)
 	close_terminal(&t);
 }
 
-/* It is not opened anew: that would begin at its start. */
+/* A file is not opened anew: that would begin at its start. */
 static void file(void **state)
 {
 	char name[] = "/tmp/culprit-test-say-XXXXXX", text[64] = "";
