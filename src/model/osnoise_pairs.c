@@ -135,6 +135,7 @@ static void match(struct osnoise_pairs *c, struct pairs_row *r, const struct int
 
 	r->matched++;
 	r->matched_ns += ours->net_ns;
+	r->shorter += net < theirs->net_ns;
 	hist_add(&r->difference, difference);
 	hist_add(&c->difference, difference);
 	hist_add(&c->relative, difference * 10000 / (ours->net_ns + !ours->net_ns));
@@ -153,6 +154,7 @@ void pairs_add(struct osnoise_pairs *c, const struct interval *i)
 	if (i->end_ns > c->newest_ns)
 		c->newest_ns = i->end_ns;
 	count(r, i);
+	c->softirqs[i->theirs] += i->kind == SOURCE_SOFTIRQ;
 	k = partner(c, i);
 	if (k < 0) {
 		wait(c, i);
@@ -171,9 +173,15 @@ void pairs_finish(struct osnoise_pairs *c)
 
 #define SOFTIRQS_IN_THREADS "on PREEMPT_RT osnoise leaves softirqs in the threads that run them"
 
-const char *pairs_why(const struct pairs_row *row, bool ours)
+/* Other kernels' osnoise has softirqs of its own. */
+static bool leaves_softirqs(const struct osnoise_pairs *c)
 {
-	if (ours && row->kind == SOURCE_SOFTIRQ)
+	return c->softirqs[0] && !c->softirqs[1];
+}
+
+const char *pairs_why(const struct osnoise_pairs *c, const struct pairs_row *row, bool ours)
+{
+	if (ours && row->kind == SOURCE_SOFTIRQ && leaves_softirqs(c))
 		return SOFTIRQS_IN_THREADS;
 	return ours && row->kind == SOURCE_FAULT ? "osnoise does not hook page faults" : NULL;
 }
@@ -186,11 +194,14 @@ bool pairs_differs(const struct pairs_row *row)
 	       median * 20 > row->matched_ns / row->matched;
 }
 
-const char *pairs_why_differs(const struct pairs_row *row)
+/* The pairs are asked, most of which the median tells of: one that differs by much would turn the
+ * sums. */
+const char *pairs_why_differs(const struct osnoise_pairs *c, const struct pairs_row *row)
 {
 	if (row->kind == SOURCE_NMI)
 		return "osnoise counts the way into an NMI and out of it as well";
 	if (row->kind == SOURCE_THREAD)
-		return row->ours_ns < row->theirs_ns ? SOFTIRQS_IN_THREADS : NULL;
+		return leaves_softirqs(c) && 2 * row->shorter > row->matched ? SOFTIRQS_IN_THREADS
+									     : NULL;
 	return "so short that what the probe of the one takes is seen by the other";
 }

@@ -28,6 +28,7 @@ struct pairs_row {
 	uint64_t matched, only_ours, only_theirs;
 	struct hist difference; /* |ours, when osnoise reported - theirs| of the matched, ns */
 	uint64_t matched_ns;    /* our net time of the matched */
+	uint64_t shorter;       /* the matched of which ours is the shorter */
 };
 
 struct osnoise_pairs {
@@ -39,6 +40,7 @@ struct osnoise_pairs {
 	} pending[2][PAIRS_PENDING]; /* ours, theirs */
 	uint32_t next[2];
 	uint64_t newest_ns;
+	uint64_t softirqs[2]; /* ours, theirs */
 	/* Differences of all matched pairs: ns, and 1/100 percent of ours. */
 	struct hist difference, relative;
 	uint64_t dropped; /* rows without memory */
@@ -54,13 +56,13 @@ void pairs_finish(struct osnoise_pairs *c); /* counts what still waits as withou
 
 /* Tells why osnoise or culprit lacks such an interval, NULL: not known. ours: only culprit has it.
  */
-const char *pairs_why(const struct pairs_row *row, bool ours);
+const char *pairs_why(const struct osnoise_pairs *c, const struct pairs_row *row, bool ours);
 
 /* Limit of likeness: the matched differ when half of them or more differ by more than this and a
  * twentieth of their length. */
 #define PAIRS_ALIKE_NS 200
 bool pairs_differs(const struct pairs_row *row);
 /* Tells why they may differ, NULL: not known. */
-const char *pairs_why_differs(const struct pairs_row *row);
+const char *pairs_why_differs(const struct osnoise_pairs *c, const struct pairs_row *row);
 
 #endif

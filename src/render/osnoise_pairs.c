@@ -74,14 +74,14 @@ static void write_row(struct table *t, const struct pairs_row *r)
 	table_end_row(t);
 }
 
-static void write_alone(const struct pairs_row *r, FILE *out)
+static void write_alone(const struct osnoise_pairs *pairs, const struct pairs_row *r, FILE *out)
 {
 	char a[32], name[80];
 	const char *why;
 
 	escape_text(r->name, sizeof(r->name), name, sizeof(name));
 	if (r->only_ours) {
-		why = pairs_why(r, true);
+		why = pairs_why(pairs, r, true);
 		fprintf(out, "  only culprit: %s %s, %s%s%s\n", source_kind_name(r->kind), name,
 			format_count(r->only_ours, a, sizeof(a)), why ? ": " : "", why ? why : "");
 	}
@@ -89,7 +89,7 @@ static void write_alone(const struct pairs_row *r, FILE *out)
 		fprintf(out, "  only osnoise: %s %s, %s\n", source_kind_name(r->kind), name,
 			format_count(r->only_theirs, a, sizeof(a)));
 	if (pairs_differs(r)) {
-		why = pairs_why_differs(r);
+		why = pairs_why_differs(pairs, r);
 		fprintf(out, "  differ: %s %s, half of them by %s or more%s%s\n",
 			source_kind_name(r->kind), name,
 			format_ns(hist_percentile(&r->difference, 50), a, sizeof(a)),
@@ -131,7 +131,7 @@ static int write_cpu(const struct view *v, uint32_t i, const struct paired *cpu,
 		write_row(t, order[k]);
 	table_print(t, out, o->colour);
 	for (uint32_t k = 0; k < cpu->pairs.rows; k++)
-		write_alone(order[k], out);
+		write_alone(&cpu->pairs, order[k], out);
 	fprintf(out,
 		"  gaps without any interval, which osnoise calls HW: %s, %s; by osnoise's own "
 		"events: %s\n",
@@ -169,7 +169,7 @@ static int write_text(const struct view *v, const struct paired *cpu,
 
 /* ---- JSON ---- */
 
-static void json_row(struct json *j, const struct pairs_row *r)
+static void json_row(struct json *j, const struct osnoise_pairs *pairs, const struct pairs_row *r)
 {
 	json_object_flat(j, NULL);
 	json_string(j, "kind", source_kind_name(r->kind));
@@ -185,9 +185,9 @@ static void json_row(struct json *j, const struct pairs_row *r)
 	json_u64(j, "difference_p50_ns", hist_percentile(&r->difference, 50));
 	json_u64(j, "difference_p99_ns", hist_percentile(&r->difference, 99));
 	json_u64(j, "difference_max_ns", r->difference.max);
-	json_string(j, "why", r->only_ours ? pairs_why(r, true) : NULL);
+	json_string(j, "why", r->only_ours ? pairs_why(pairs, r, true) : NULL);
 	json_bool(j, "differs", pairs_differs(r));
-	json_string(j, "why_differs", pairs_differs(r) ? pairs_why_differs(r) : NULL);
+	json_string(j, "why_differs", pairs_differs(r) ? pairs_why_differs(pairs, r) : NULL);
 	json_end(j);
 }
 
@@ -214,7 +214,7 @@ static int json_cpu(struct json *j, const struct view *v, uint32_t i, const stru
 	json_u64(j, "outside_ns", v->cpu[i].outside_ns);
 	json_array(j, "sources");
 	for (uint32_t k = 0; k < cpu->pairs.rows; k++)
-		json_row(j, order[k]);
+		json_row(j, &cpu->pairs, order[k]);
 	json_end(j);
 	json_end(j);
 	free(order);

@@ -210,8 +210,9 @@ def covers(rec):
 for who in ("the tracer", "the writing process"):
     rec = at(f"killed by {who}.rec")
     p = lib.spawn("record", "-c", str(cpu), "-d", "30s", "-q", "--force", rec)
-    lib.await_gone(lambda: not covers(rec), lib.READY_MAX_S)
-    os.kill(p.pid if who == "the tracer" else first_child(p.pid), signal.SIGKILL)
+    lib.await_gone(lambda: not covers(rec) and p.poll() is None, lib.READY_MAX_S)
+    if p.poll() is None:  # nothing let it measure otherwise, which its Result knows
+        os.kill(p.pid if who == "the tracer" else first_child(p.pid), signal.SIGKILL)
     if who != "the tracer":
         time.sleep(0.1)
         p.send_signal(signal.SIGINT)

@@ -74,7 +74,8 @@ def start(*more):
             os.unlink(os.path.join(place, name))
     keys(f"clear; stty -g > {place}/before; {CULPRIT} top -c {cpu} {' '.join(more)}; echo rc $?; "
          f"stty -g > {place}/after", "Enter")
-    return await_screen(["culprit top", "quit", "who"], lib.READY_MAX_S + 10)
+    return await_screen(lambda now: all(w in now for w in ("culprit top", "quit", "who"))
+                        or re.search(r"^rc \d", now, re.M), lib.READY_MAX_S + 10)
 
 
 def same_terminal(how, last=True):

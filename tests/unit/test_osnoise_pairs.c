@@ -91,7 +91,7 @@ static void test_late(void **state)
 	r = row(SOURCE_NMI, 0);
 	assert_int_equal(r->difference.max, 800);
 	assert_true(pairs_differs(r));
-	assert_non_null(pairs_why_differs(r));
+	assert_non_null(pairs_why_differs(&c, r));
 	assert_int_equal(c.difference.count, 6);
 	assert_int_equal(c.relative.max, 800 * 10000 / 1200);
 }
@@ -105,11 +105,32 @@ static void test_alone(void **state)
 	add(false, SOURCE_THREAD, 78, 3000 + 30 * MS, 100); /* too far apart to be the same */
 	pairs_finish(&c);
 	assert_int_equal(row(SOURCE_SOFTIRQ, 8)->only_ours, 1);
-	assert_non_null(pairs_why(row(SOURCE_SOFTIRQ, 8), true));
+	assert_non_null(pairs_why(&c, row(SOURCE_SOFTIRQ, 8), true));
 	assert_int_equal(row(SOURCE_THREAD, 77)->only_theirs, 1);
 	assert_int_equal(row(SOURCE_THREAD, 78)->only_theirs, 1);
 	assert_int_equal(row(SOURCE_THREAD, 78)->only_ours, 1);
 	assert_int_equal(row(SOURCE_THREAD, 78)->matched, 0);
+}
+
+/* On PREEMPT_RT the softirqs of a thread are the thread's to osnoise. Each pair but one says so,
+ * and that one is as much longer as all others are shorter. */
+static void test_softirqs_in_threads(void **state)
+{
+	const struct pairs_row *r;
+
+	(void)state;
+	for (int i = 1; i <= 20; i++) {
+		add(false, SOURCE_SOFTIRQ, 8, i * MS - 1000, 2000);
+		add(true, SOURCE_THREAD, 35, i * MS, 11000);
+		add(false, SOURCE_THREAD, 35, i * MS, i == 7 ? 150000 : 8800);
+	}
+	pairs_finish(&c);
+	r = row(SOURCE_THREAD, 35);
+	assert_true(r->ours_ns > r->theirs_ns && pairs_differs(r));
+	assert_non_null(pairs_why_differs(&c, r));
+	add(true, SOURCE_SOFTIRQ, 9, 30 * MS, 2000); /* another kernel's osnoise has them */
+	assert_null(pairs_why_differs(&c, r));
+	assert_null(pairs_why(&c, row(SOURCE_SOFTIRQ, 8), true));
 }
 
 /* The same number of another kind: an IRQ is not a softirq. */
@@ -211,6 +232,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_softirqs_in_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kinds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
