@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#define OUTLET_PATIENCE_MS 1000 /* for a slow terminal; one that was stopped takes nothing */
+
 /* The same terminal, opened anew so that writing to it does not wait: the flags of the one that was
  * inherited are the shell's, too. `fd` itself where that cannot be, as the terminal is another
  * user's or there is none. */

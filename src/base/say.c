@@ -20,7 +20,6 @@
 
 #define LINE_BYTES   4096
 #define ERASE_TO_END "\033[K"
-#define PATIENCE_MS  1000
 
 static bool progress_stands;
 static int outlet = -1; /* stderr, a terminal that is not waited for; -1: it is */
@@ -65,7 +64,8 @@ __attribute__((format(printf, 1, 0))) static void say_line(const char *fmt, va_l
 	escape_text(text, len, safe, sizeof(safe));
 	len = snprintf(line, sizeof(line), "%sculprit: %s\n",
 		       progress_stands ? "\r" ERASE_TO_END : "", safe);
-	if (put(line, len, PATIENCE_MS) < len && outlet >= 0 && len <= sizeof(held) - nheld) {
+	if (put(line, len, OUTLET_PATIENCE_MS) < len && outlet >= 0 &&
+	    len <= sizeof(held) - nheld) {
 		memcpy(held + nheld, line, len);
 		nheld += len;
 	}

@@ -13,8 +13,7 @@
 #include "base/outlet.h"
 #include "base/say.h"
 
-#define SEQUENCE_MS 20   /* the bytes of one key come together */
-#define PATIENCE_MS 1000 /* for a slow terminal; one that was stopped takes nothing */
+#define SEQUENCE_MS 20 /* the bytes of one key come together */
 
 #define ENTER "\033[?1049h\033[?25l\033[?7l" /* the other screen, no cursor, no wrapping */
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
@@ -106,7 +105,7 @@ ssize_t terminal_write(const char *text, size_t len)
 
 void terminal_finish(const char *text, size_t len)
 {
-	outlet_finish(screen, STDOUT_FILENO, text, len, PATIENCE_MS);
+	outlet_finish(screen, STDOUT_FILENO, text, len, OUTLET_PATIENCE_MS);
 }
 
 /* ---- keys ---- */

@@ -154,7 +154,6 @@ void pairs_add(struct osnoise_pairs *c, const struct interval *i)
 	if (i->end_ns > c->newest_ns)
 		c->newest_ns = i->end_ns;
 	count(r, i);
-	c->softirqs[i->theirs] += i->kind == SOURCE_SOFTIRQ;
 	k = partner(c, i);
 	if (k < 0) {
 		wait(c, i);
@@ -176,14 +175,21 @@ void pairs_finish(struct osnoise_pairs *c)
 /* Other kernels' osnoise has softirqs of its own. */
 static bool leaves_softirqs(const struct osnoise_pairs *c)
 {
-	return c->softirqs[0] && !c->softirqs[1];
+	uint64_t ours = 0, theirs = 0;
+
+	for (uint32_t i = 0; i < c->rows; i++)
+		if (c->row[i].kind == SOURCE_SOFTIRQ) {
+			ours += c->row[i].ours;
+			theirs += c->row[i].theirs;
+		}
+	return ours && !theirs;
 }
 
-const char *pairs_why(const struct osnoise_pairs *c, const struct pairs_row *row, bool ours)
+const char *pairs_why(const struct osnoise_pairs *c, const struct pairs_row *row)
 {
-	if (ours && row->kind == SOURCE_SOFTIRQ && leaves_softirqs(c))
+	if (row->kind == SOURCE_SOFTIRQ && leaves_softirqs(c))
 		return SOFTIRQS_IN_THREADS;
-	return ours && row->kind == SOURCE_FAULT ? "osnoise does not hook page faults" : NULL;
+	return row->kind == SOURCE_FAULT ? "osnoise does not hook page faults" : NULL;
 }
 
 bool pairs_differs(const struct pairs_row *row)

@@ -40,7 +40,6 @@ struct osnoise_pairs {
 	} pending[2][PAIRS_PENDING]; /* ours, theirs */
 	uint32_t next[2];
 	uint64_t newest_ns;
-	uint64_t softirqs[2]; /* ours, theirs */
 	/* Differences of all matched pairs: ns, and 1/100 percent of ours. */
 	struct hist difference, relative;
 	uint64_t dropped; /* rows without memory */
@@ -54,9 +53,8 @@ void pairs_free(struct osnoise_pairs *c);
 void pairs_add(struct osnoise_pairs *c, const struct interval *i);
 void pairs_finish(struct osnoise_pairs *c); /* counts what still waits as without partner */
 
-/* Tells why osnoise or culprit lacks such an interval, NULL: not known. ours: only culprit has it.
- */
-const char *pairs_why(const struct osnoise_pairs *c, const struct pairs_row *row, bool ours);
+/* Tells why osnoise lacks such an interval, NULL: not known. */
+const char *pairs_why(const struct osnoise_pairs *c, const struct pairs_row *row);
 
 /* Limit of likeness: the matched differ when half of them or more differ by more than this and a
  * twentieth of their length. */

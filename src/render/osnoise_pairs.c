@@ -81,7 +81,7 @@ static void write_alone(const struct osnoise_pairs *pairs, const struct pairs_ro
 
 	escape_text(r->name, sizeof(r->name), name, sizeof(name));
 	if (r->only_ours) {
-		why = pairs_why(pairs, r, true);
+		why = pairs_why(pairs, r);
 		fprintf(out, "  only culprit: %s %s, %s%s%s\n", source_kind_name(r->kind), name,
 			format_count(r->only_ours, a, sizeof(a)), why ? ": " : "", why ? why : "");
 	}
@@ -185,7 +185,7 @@ static void json_row(struct json *j, const struct osnoise_pairs *pairs, const st
 	json_u64(j, "difference_p50_ns", hist_percentile(&r->difference, 50));
 	json_u64(j, "difference_p99_ns", hist_percentile(&r->difference, 99));
 	json_u64(j, "difference_max_ns", r->difference.max);
-	json_string(j, "why", r->only_ours ? pairs_why(pairs, r, true) : NULL);
+	json_string(j, "why", r->only_ours ? pairs_why(pairs, r) : NULL);
 	json_bool(j, "differs", pairs_differs(r));
 	json_string(j, "why_differs", pairs_differs(r) ? pairs_why_differs(pairs, r) : NULL);
 	json_end(j);

@@ -105,7 +105,7 @@ static void test_alone(void **state)
 	add(false, SOURCE_THREAD, 78, 3000 + 30 * MS, 100); /* too far apart to be the same */
 	pairs_finish(&c);
 	assert_int_equal(row(SOURCE_SOFTIRQ, 8)->only_ours, 1);
-	assert_non_null(pairs_why(&c, row(SOURCE_SOFTIRQ, 8), true));
+	assert_non_null(pairs_why(&c, row(SOURCE_SOFTIRQ, 8)));
 	assert_int_equal(row(SOURCE_THREAD, 77)->only_theirs, 1);
 	assert_int_equal(row(SOURCE_THREAD, 78)->only_theirs, 1);
 	assert_int_equal(row(SOURCE_THREAD, 78)->only_ours, 1);
@@ -130,7 +130,7 @@ static void test_softirqs_in_threads(void **state)
 	assert_non_null(pairs_why_differs(&c, r));
 	add(true, SOURCE_SOFTIRQ, 9, 30 * MS, 2000); /* another kernel's osnoise has them */
 	assert_null(pairs_why_differs(&c, r));
-	assert_null(pairs_why(&c, row(SOURCE_SOFTIRQ, 8), true));
+	assert_null(pairs_why(&c, row(SOURCE_SOFTIRQ, 8)));
 }
 
 /* The same number of another kind: an IRQ is not a softirq. */
