@@ -3,13 +3,9 @@
 """Known noise is named, as often and as long as poke's own log says; before poke began it is not
 there.
 
-Allowances. A thread's interval is longer than the burst that poke's thread times itself, by the
-switches and syscalls around it: ALLOW_NS a poke, which is ten times what a virtual machine under
-load was seen to take. It is shorter by the interrupts inside, which are named by themselves and may
-be as long as the machine stood still in one: those of its hiccups are added before its CPU time is
-compared, to one in a hundred, as that is by another clock. It has run as often as the kernel took
-it off the CPU, which it says itself when it comes to its end, once more to end, and where it had to
-wait for that SPARE times more.
+Allowances: as lib.as_long_as_poked() has them, the interrupts being those of the hiccups in which a
+class' thread ran. It has run as often as the kernel took it off the CPU, which it says itself when
+it comes to its end, once more to end, and where it had to wait for that SPARE times more.
 """
 import json
 import os
@@ -19,10 +15,8 @@ import tempfile
 import time
 
 import lib
-from lib import cpu_of, diag, done, ok, skip, sources, total
+from lib import ALLOW_NS, SPARE, cpu_of, diag, done, ok, skip, sources, total
 
-ALLOW_NS = 200_000
-SPARE = 5  # runs of its thread after it has read how often it was switched off
 BEFORE_S = 0.3
 POKES = {"thread": ("-n", "25", "-l", "2ms", "-g", "5ms-15ms"),
          "fifo": ("-n", "25", "-l", "2ms", "-g", "5ms-15ms"),
@@ -130,12 +124,8 @@ def check_thread(what, low, high):
     ok(runs_fit(what, rows),
        f"{what}: its thread ran as often as the kernel says",
        f"{n} pokes, switched off {log.switches[what]} times", row)
-    high += ALLOW_NS * (n + SPARE)
-    # A stop of the machine right before or after poke reads its clock is in one of the thread's
-    # intervals, the longest, and in none of poke's times. So is the time of each thread that left
-    # unseen, for which this one was switched in.
-    most = (1 + cpu_of(part[what], cpu)["records"]["unpaired"]) * row["max_ns"]
-    ok(0.99 * low <= row["total_ns"] + inside and row["total_ns"] - most <= high,
+    ok(lib.as_long_as_poked(row["total_ns"], row["max_ns"], part[what], cpu, log, low, high,
+                            inside),
        f"{what}: for as long as poke says",
        f"poke says {low}..{high} ns, interrupts and what nobody sees took {inside}", row)
     ok(row["max_ns"] * row["count"] >= row["total_ns"],

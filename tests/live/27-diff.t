@@ -16,12 +16,10 @@ import tempfile
 import time
 
 import lib
-from lib import culprit, done, is_, ok, skip
+from lib import culprit, done, is_, ok, skip, sources
 
 PAIRS = 6
 WINDOW_S = 4 if os.environ.get("LONG") else 1
-# a poke: the switches and system calls around what its thread times, as in 20-poke.t
-ALLOW_NS = 200_000
 
 lib.need_bpf()
 cpu = lib.pick_target()
@@ -147,15 +145,10 @@ else:
     seconds = d["files"][1]["observed_ns"] / 1e9
     # Time that it ran is less than time that it took: the host's time in it is the host's.
     took = sum(e["end_ns"] - e["start_ns"] for e in log)
-    # Shorter by the interrupts inside; longer where the machine stood still, or a thread left
-    # unseen, right before or after poke read its clock: for why see 20-poke.t.
-    c = lib.cpu_of(json.loads(culprit("report", "-f", "json", noisy).out), cpu)
-    longest = max(s["max_ns"] for s in c["sources"] if s["name"] == comm)
-    inside = lib.total(s for s in c["sources"] if s["kind"] in lib.HANDLERS)
-    ok(0.99 * ran <= f["total_ns"] + inside
-       and f["total_ns"] - (1 + c["records"]["unpaired"]) * longest
-       <= max(ran, took) + ALLOW_NS * (n + 5), "it costs what poke says",
-       f"poke: {ran} ns in {took} ns, interrupts {inside} ns, longest {longest} ns", f)
+    report = json.loads(culprit("report", "-f", "json", noisy).out)
+    longest = max(s["max_ns"] for s in sources(report, cpu, name=comm))
+    ok(lib.as_long_as_poked(f["total_ns"], longest, report, cpu, log, ran, max(ran, took)),
+       "it costs what poke says", f"poke: {ran} ns in {took} ns, longest {longest} ns", f)
     ok(abs(f["ns_per_s"] * seconds - f["total_ns"]) < 1e3, "and that is what it says for a second",
        f, seconds)
     ok(f["count_ratio"]["low"] > 1 and f["count_ratio"]["value"] is None,

@@ -3,10 +3,9 @@
 """More records than a sequence number has values (2^16), in the rings and past their size many
 times over: none is lost, and the kernel's counters agree to the end."""
 import lib
-from lib import done, ok, sources
+from lib import SPARE, done, ok, sources
 
 STORM = 30000
-SPARE = 5  # runs of its thread after it has read how often it was switched off
 
 lib.need_bpf()
 cpu = lib.pick_target()

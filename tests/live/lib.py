@@ -751,6 +751,31 @@ HANDLERS = "vector", "irq", "softirq", "nmi"  # kinds of what interrupts, and is
 POKES_MAX = 10  # times that poke_until_late pokes
 
 
+ALLOW_NS = 200_000
+SPARE = 5  # runs of its thread after it has read how often it was switched off
+
+
+def as_long_as_poked(took_ns, longest_ns, report, cpu, log, low, high, inside=None):
+    """Whether a thread that poke ran took as long as poke says, `low` to `high` ns in all: took_ns,
+    its longest run longest_ns.
+
+    Its intervals are longer than the bursts that it times itself, by the switches and syscalls
+    around them: ALLOW_NS a poke, which is ten times what a virtual machine under load was seen to
+    take. They are shorter by the interrupts inside, `inside` ns, all of the CPU's if that is None,
+    which are named by themselves and may be as long as the machine stood still in one. A stop of
+    the machine right before or after poke reads its clock is in one of the thread's intervals, the
+    longest, and in none of poke's times. So is the time of each thread that left unseen, for which
+    this one was switched in. Its CPU time, `low`, is by another clock: that holds to one in a
+    hundred.
+    """
+    c = cpu_of(report, cpu)
+    if inside is None:
+        inside = total(s for s in c["sources"] if s["kind"] in HANDLERS)
+    beside = (1 + c["records"]["unpaired"]) * longest_ns
+    return (0.99 * low <= took_ns + inside
+            and took_ns - beside <= high + ALLOW_NS * (len(log) + SPARE))
+
+
 def poke_until_late(cpu, path, pokes=12, least_ns=100_000):
     """Pokes `cpu` until a line of jsonl in `path`, which a command with messages writes meanwhile,
     says that one was late there for at least `least_ns` of a poke. On a busy machine nobody may

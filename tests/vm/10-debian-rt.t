@@ -53,18 +53,18 @@ def probes():
     return tracepoints, set(re.findall(r'SEC\("\?fentry/(\w+)"', text))
 
 
-def stop_the_world(process):
-    """Stops all of the guest for known times; returns of each how long it was at least and at most,
+def stop_the_world(guest):
+    """Stops all of it for known times; returns of each how long it was at least and at most,
     and when it was over."""
     took = []
     for length in STOPS_S:
         time.sleep(0.15)
         before = time.monotonic_ns()
-        process.send_signal(signal.SIGSTOP)
+        guest.stop()
         begin = time.monotonic_ns()
         time.sleep(length)
         end = time.monotonic_ns()
-        process.send_signal(signal.SIGCONT)
+        guest.process.send_signal(signal.SIGCONT)
         over = time.monotonic_ns()
         took.append((end - begin, over - before, over))
     return took
@@ -76,7 +76,7 @@ def measure():
     guest = lab.Guest(kernel, JOB)
     try:
         before = guest.await_console("READY", 900)
-        stops = stop_the_world(guest.process)
+        stops = stop_the_world(guest)
         uptime = float(re.search(r"READY (\S+)", guest.console())[1])
         return stops, (uptime, before), guest.result(900)
     finally:

@@ -56,11 +56,11 @@ kill $planted
 """
 
 
-def stop(process):
-    process.send_signal(signal.SIGSTOP)
+def stop(guest):
+    guest.stop()
     begin = time.monotonic()
     time.sleep(STOP_S)
-    process.send_signal(signal.SIGCONT)
+    guest.process.send_signal(signal.SIGCONT)
     return begin
 
 
@@ -84,12 +84,12 @@ def measure():
             if not await_text(guest, f"NOW {k}\n"):
                 return None
             time.sleep(0.05)  # NOW is said before the call begins
-            began.append(stop(guest.process))
+            began.append(stop(guest))
         if not await_text(guest, "APART"):
             return None
         for k in range(STOPS):
             time.sleep(APART_S)
-            stop(guest.process)
+            stop(guest)
         return began, guest.result(900)
     finally:
         guest.close()
