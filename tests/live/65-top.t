@@ -72,10 +72,15 @@ def start(*more):
     for name in "before", "after":
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(place, name))
-    keys(f"clear; stty -g > {place}/before; {CULPRIT} top -c {cpu} {' '.join(more)}; echo rc $?; "
+    keys("clear", "Enter")
+    await_screen(lambda now: now.strip() == "$")  # the end of the one before is not that of this
+    keys(f"stty -g > {place}/before; {CULPRIT} top -c {cpu} {' '.join(more)}; echo rc $?; "
          f"stty -g > {place}/after", "Enter")
-    return await_screen(lambda now: all(w in now for w in ("culprit top", "quit", "who"))
-                        or re.search(r"^rc \d", now, re.M), lib.READY_MAX_S + 10)
+    await_screen(lambda now: all(w in now for w in ("culprit top", "quit", "who"))
+                 or re.search(r"^rc \d", now, re.M), lib.READY_MAX_S + 10)
+    said = re.search("^culprit: .*$", tmux("capture-pane", "-pJ", "-t", "t"), re.M)
+    if said:
+        lib.Result(1, "", said[0], 0)  # lib knows one that starved
 
 
 def same_terminal(how, last=True):
