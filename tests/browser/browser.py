@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from lib import HANG_S
+from lib import HANG_S, await_gone, read
 
 
 def find():
@@ -37,7 +37,7 @@ class Page:
              "--disable-background-networking", "--user-data-dir=" + self.profile,
              "--remote-debugging-pipe", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                     close_fds=False, preexec_fn=place,
+                                     close_fds=False, preexec_fn=place, start_new_session=True,
             env={**os.environ,
                  **dict.fromkeys(["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"],
                                  self.profile)})  # all that it writes
@@ -124,6 +124,18 @@ class Page:
         return base64.b64decode(self.call("Page.printToPDF", printBackground=False)["data"])
 
     def close(self):
+        """Its children end after it, and write there until then."""
         self.proc.terminate()
         self.proc.wait(timeout=HANG_S)
-        shutil.rmtree(self.profile, ignore_errors=True)
+        if left := await_gone(self._processes):
+            raise RuntimeError(f"the browser has ended, its processes {left} have not")
+        shutil.rmtree(self.profile)
+
+    def _processes(self):
+        """Those of its session, which has its first one's number."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            fields = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+            if fields[3:4] == [str(self.proc.pid)] and fields[0] != "Z":
+                found.append(pid)
+        return found
