@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from lib import HANG_S, await_gone, read
+from lib import HANG_S, await_gone, stat
 
 
 def find():
@@ -133,9 +133,5 @@ class Page:
 
     def _processes(self):
         """Those of its session, which has its first one's number."""
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            fields = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-            if fields[3:4] == [str(self.proc.pid)] and fields[0] != "Z":
-                found.append(pid)
-        return found
+        return [pid for pid in filter(str.isdigit, os.listdir("/proc"))
+                if (fields := stat(pid)) and fields[3] == str(self.proc.pid) and fields[0] != "Z"]

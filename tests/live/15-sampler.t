@@ -39,7 +39,7 @@ def stays_open(sampler):
 
 def look(sampler):
     held = stays_open(sampler), os.getpriority(os.PRIO_PROCESS, sampler)
-    reader = int(lib.read(f"/proc/{sampler}/stat").rpartition(")")[2].split()[1])
+    reader = int(lib.stat(sampler)[1])
     time.sleep(0.2)
     return *held, (lib.policy(reader), os.sched_getparam(reader).sched_priority)
 
@@ -71,7 +71,7 @@ ok(abs(told - row["observed_ns"]) < 0.001 * row["observed_ns"],
 def stop(sampler):
     """Stops it; from when to when it was stopped for certain, CLOCK_MONOTONIC."""
     os.kill(sampler, signal.SIGSTOP)
-    lib.await_gone(lambda: lib.read(f"/proc/{sampler}/stat").rpartition(")")[2].split()[0] != "T")
+    lib.await_gone(lambda: lib.stat(sampler)[0] != "T")
     begun = time.monotonic_ns()
     time.sleep(stop_s)
     ended = time.monotonic_ns()
@@ -168,8 +168,7 @@ report, log = lib.run_json(cpu, 0, "--clock", poke=["fifo", "-n", "20", "-l", "2
 told = sources(report, cpu, kind="thread", id=log[0]["tid"])
 ok(cpu_of(report, cpu)["records"]["lost"]
    or (len(told) == 1 and lib.as_long_as_poked(told[0]["total_ns"], told[0]["max_ns"], report, cpu,
-                                               log, sum(e["ran_ns"] for e in log),
-                                               sum(e["end_ns"] - e["start_ns"] for e in log))),
+                                               log, lib.ran(log), lib.spans(log))),
    "--clock: a thread held the CPU for as long as it says", *told, *log)
 lib.check_sums(report, "--clock", lost=None)
 

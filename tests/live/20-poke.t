@@ -15,7 +15,7 @@ import tempfile
 import time
 
 import lib
-from lib import ALLOW_NS, SPARE, cpu_of, diag, done, ok, skip, sources, total
+from lib import ALLOW_NS, SPARE, cpu_of, diag, done, ok, ran, skip, sources, spans, total
 
 BEFORE_S = 0.3
 POKES = {"thread": ("-n", "25", "-l", "2ms", "-g", "5ms-15ms"),
@@ -130,14 +130,6 @@ def check_thread(what, low, high):
        f"poke says {low}..{high} ns, interrupts and what nobody sees took {inside}", row)
     ok(row["max_ns"] * row["count"] >= row["total_ns"],
        f"{what}: its longest run is no shorter than the mean", row)
-
-
-def spans(log, start="start_ns", end="end_ns"):
-    return sum(e[end] - e[start] for e in log)
-
-
-def ran(log):
-    return sum(e["ran_ns"] for e in log)
 
 
 for what in (w for w in ("thread", "fifo") if w in logs):

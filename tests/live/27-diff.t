@@ -131,7 +131,7 @@ if why:
 else:
     # Noise enough that RT throttling, which takes 50 ms at once, does not hide it in the total.
     noisy, log = record("fifo", "-n", "80", "-l", "8ms", "-g", "10ms-12ms")
-    ran, n, comm = sum(e["ran_ns"] for e in log), len(log), log[0]["comm"]
+    ran, comm = lib.ran(log), log[0]["comm"]
     # other differences of two windows are for the unit tests
     d = diff("--between", "1", quiet, noisy)
     rows = [s for s in d["sources"] if s["kind"] == "thread" and s["name"] == comm]
@@ -144,7 +144,7 @@ else:
     f = rows[0]["files"][1]
     seconds = d["files"][1]["observed_ns"] / 1e9
     # Time that it ran is less than time that it took: the host's time in it is the host's.
-    took = sum(e["end_ns"] - e["start_ns"] for e in log)
+    took = lib.spans(log)
     report = json.loads(culprit("report", "-f", "json", noisy).out)
     longest = max(s["max_ns"] for s in sources(report, cpu, name=comm))
     ok(lib.as_long_as_poked(f["total_ns"], longest, report, cpu, log, ran, max(ran, took)),

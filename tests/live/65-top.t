@@ -97,7 +97,7 @@ def tops():
     """The processes of top that run: {number: its parent's}."""
     found = {}
     for pid, _ in lib.marked():
-        fields = lib.read(f"/proc/{pid}/stat").rpartition(")")[2].split()  # none: it has ended
+        fields = lib.stat(pid)
         if fields and lib.read(f"/proc/{pid}/cmdline").startswith(CULPRIT + "\0top\0"):
             found[pid] = int(fields[1])
     return found

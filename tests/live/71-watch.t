@@ -49,7 +49,7 @@ with program("spin") as p:
        "waits that reach beyond the window are told", beyond)
     is_(tids(report), set(p.tids), "-p: its threads, each by its number")
     found = poked(report, log)
-    ran_ns = sum(e["ran_ns"] for e in log)
+    ran_ns = lib.ran(log)
     # One of the two threads runs when poke comes, and the other waits: both lose the time. On a
     # busy CPU poke may come more than once before they run again.
     # A wait of a second and more may have more records than culprit keeps: those are counted.
@@ -59,7 +59,7 @@ with program("spin") as p:
        "poke is named for what it took", ran_ns, found, lost)
     # Both lost the time of a stop of the machine right before or after poke read its clock, too.
     ok(total(found) - 2 * sum(s["max_ns"] for s in found)
-       <= 2.2 * sum(e["end_ns"] - e["start_ns"] for e in log) + 2 * 200000 * (len(log) + 5),
+       <= 2.2 * lib.spans(log) + 2 * lib.ALLOW_NS * (len(log) + lib.SPARE),
        "from both threads at most", log.config, found)
     others = rows(report, kind="thread", id=p.tids[0]) + rows(report, kind="thread", id=p.tids[1])
     ok(len(others) == 2, "two threads on one CPU take it from each other, and are named for it",
@@ -130,7 +130,7 @@ with program("spin", nice=-15) as p:
     report, log = watch("-p", p.pid, "--sums", "--textfile", prom, "--textfile-interval", "100ms",
                         meanwhile=poke("fifo", "-n", "20", "-l", "2ms", "-g", "20ms-40ms"))
     found = rows(report, kind="thread", name=re.compile("^poke"))
-    ran = sum(e["ran_ns"] for e in log)
+    ran = lib.ran(log)
     ok([c["cpu"] for c in report["cpus"]] == [cpu] and report["run"]["sums"] and
        report["cpus"][0]["hiccups"] is None, "--sums: a CPU, and no single hiccup", report["cpus"])
     ok(total(found, "count") >= len(log) and 0.9 * ran <= total(found) + total(handlers(report)),

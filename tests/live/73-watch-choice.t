@@ -291,7 +291,7 @@ class Forged:
         self.program = Program("spin", prefix=by)
         self.pid = self.program.pid
         self.path = f"/dev/shm/culprit-{self.pid}"
-        started = int(lib.read(f"/proc/{self.pid}/stat").rsplit(")", 1)[1].split()[19])
+        started = int(lib.stat(self.pid)[19])
         self.head = struct.pack("<2Q", started + later, self.pid + pid)
         with open(self.path, "wb") as f:
             f.write(struct.pack("<2Q", MAGIC, 0) + self.head + bytes(4096 * 32))

@@ -655,6 +655,12 @@ def remove_group(path):
         time.sleep(0.01)
 
 
+def stat(pid):
+    """The fields of /proc/PID/stat from its state on, as the name before may have any byte; [] when
+    it has gone."""
+    return read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+
+
 def marked():
     """Processes that this file started and that still run: [(pid, comm)]."""
     found = []
@@ -664,8 +670,7 @@ def marked():
         with contextlib.suppress(OSError):
             with open(f"/proc/{pid}/environ", "rb") as f:
                 ours = MARK.encode() in f.read().split(b"\0")
-            # "": it has gone since
-            if ours and read(f"/proc/{pid}/stat").rpartition(")")[2][1:2] not in ("", "Z"):
+            if ours and stat(pid)[:1] not in ([], ["Z"]):
                 found.append((int(pid), read(f"/proc/{pid}/comm")))
     return found
 
@@ -747,10 +752,17 @@ def shared_ns(hiccup, e):
             - max(hiccup["start_ns"], e["start_ns"]))
 
 
+def spans(log, start="start_ns", end="end_ns"):
+    """For how long poke's pokes went on, in all."""
+    return sum(e[end] - e[start] for e in log)
+
+
+def ran(log):
+    """The CPU time that poke's threads had in them."""
+    return sum(e["ran_ns"] for e in log)
+
+
 HANDLERS = "vector", "irq", "softirq", "nmi"  # kinds of what interrupts, and is no thread
-POKES_MAX = 10  # times that poke_until_late pokes
-
-
 ALLOW_NS = 200_000
 SPARE = 5  # runs of its thread after it has read how often it was switched off
 
@@ -774,6 +786,9 @@ def as_long_as_poked(took_ns, longest_ns, report, cpu, log, low, high, inside=No
     beside = (1 + c["records"]["unpaired"]) * longest_ns
     return (0.99 * low <= took_ns + inside
             and took_ns - beside <= high + ALLOW_NS * (len(log) + SPARE))
+
+
+POKES_MAX = 10  # times that poke_until_late pokes
 
 
 def poke_until_late(cpu, path, pokes=12, least_ns=100_000):

@@ -261,7 +261,7 @@ def last_asked(e, hiccups, seen, blind):
             last = [p["origin"]["pid"]
                     for s in seen.between(h["start_ns"], h["start_ns"] + h["duration_ns"])
                     for p in s["pieces"] if test(p) and p["origin"]][-1:]
-            if last != [asker] and told == last != []:
+            if told == last and last not in ([], [asker]):
                 return True
     return False
 
