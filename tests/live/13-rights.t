@@ -238,8 +238,8 @@ else:
                          " ".join(r.out.split()))
         due = (None if restricted == "0" and int(paranoid) <= 1  # perf users may see them then
                else "everybody" if restricted == "2" else "those")
-        is_((r.rc, said and said[1].split()[0]), (0, due),
-            f"with kptr_restrict={restricted} and no CAP_SYSLOG, it says who hides names")
+        ok((r.rc, said and said[1].split()[0]) == (0, due),
+           f"with kptr_restrict={restricted} and no CAP_SYSLOG, it says who hides names", r)
 now = []
 for command, caps in table if LONG else [t for t in table if t[0][0] in ("run", "clock")]:
     if now != caps:

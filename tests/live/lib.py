@@ -6,6 +6,7 @@ A test file ends with done(). Expectations about noise hold on a busy virtual ma
 are held against the kernel's own counters of the same window, times get an allowance that is stated
 where it is used.
 """
+import collections
 import contextlib
 import ctypes
 import errno
@@ -412,24 +413,75 @@ def _ran(task):
     return text
 
 
+# A thread: whose, its name, whether it wants a CPU, which one, and for how many ns it ran so far
+Turn = collections.namedtuple("Turn", "pid comm wants cpu ran")
+
+
+def turns():
+    """{folder in /proc: Turn} of all threads."""
+    found = {}
+    for task in glob.glob("/proc/[0-9]*/task/*"):
+        fields = re.sub(r".*\) ", "", read(f"{task}/stat")).split()
+        spent = read(f"{task}/schedstat").split()
+        if len(fields) > 36 and spent:
+            found[task] = Turn(int(task.split("/")[2]), read(f"{task}/comm").strip(),
+                               fields[0] == "R", int(fields[36]), int(spent[0]))
+    return found
+
+
+def _offspring(pid):
+    """The process and all that it started."""
+    return {pid}.union(*(_offspring(child) for child in children(pid)))
+
+
+def kept_waiting(pids, ours, before, now, seconds):
+    """From turns() at two times: in words that a thread of the first processes wanted its CPU both
+    times and had less than a hundredth of the time between, while neither the second ones nor
+    anybody's culprit had a tenth of that CPU; or None."""
+    ran = {task: turn.ran - before[task].ran for task, turn in now.items() if task in before}
+    for task in ran:
+        _, _, wants, cpu, _ = now[task]
+        if (now[task].pid not in pids or not wants or before[task][2:4] != (True, cpu)
+                or ran[task] >= 1e7 * seconds):
+            continue
+        there = [other for other in ran if now[other].cpu == cpu]
+        if sum(ran[other] for other in there if now[other].pid in ours
+               or now[other].comm.startswith("culprit")) < 1e8 * seconds:
+            most = max(there, key=ran.get)
+            return (f"a thread that wanted CPU {cpu} was kept from it ({now[most].comm} had it for "
+                    f"{ran[most] / 1e9:.1f} s of {seconds:.1f})")
+    return None
+
+
 def finish(proc, timeout=HANG_S, since=None):
     """Its Result, with the seconds from now or `since` to its end; rc None when it had to be
-    killed."""
-    start, slow = since or time.monotonic(), ""
+    killed. Where that was because the machine kept it from its CPU for more than half of the time
+    (by the kernel's count of what each thread ran), nothing that fails from then on is judged."""
+    global _starved
+    start, slow, said, waited = since or time.monotonic(), "", None, 0
+    step = min(timeout, AT_ONCE_S) / 3
+    at, before = time.monotonic(), None
     while True:
         left = start + timeout - time.monotonic()
         try:
-            out, err = proc.communicate(timeout=max(0, min(left, AT_ONCE_S / 3)))
+            out, err = proc.communicate(timeout=max(0, min(left, step)))
             rc = proc.returncode
             break
         except subprocess.TimeoutExpired:
-            seconds = time.monotonic() - start
-            slow = f"; {seconds:.0f} s after its begin it was at{busy_with(proc.pid)}"
-            if left > AT_ONCE_S / 3:
+            passed, at, now = time.monotonic() - at, time.monotonic(), turns()
+            if before and (words := kept_waiting(_offspring(proc.pid), _offspring(os.getpid()),
+                                                 before, now, passed)):
+                waited, said = waited + passed, words
+            before = now
+            slow = f"; {at - start:.0f} s after its begin it was at{busy_with(proc.pid)}"
+            if left > step:
                 continue
             os.killpg(proc.pid, signal.SIGKILL)
             out, err = proc.communicate()
             rc = None
+            diag(f"killed after {timeout} s{slow}")
+            if waited > timeout / 2:
+                _starved = said
             break
     keeps_to_schema(out)
     for word in proc.args:

@@ -403,6 +403,40 @@ raise ValueError
         ok([(row["name"], row["result"], row["try"]) for row in rows] == want and r.returncode,
            what, r.stdout, rows)
 
+    # ---- nor is one whose culprit the machine kept from its CPU: who had that is looked at ----
+    drawn = f"""import sys
+sys.path.insert(0, "{ROOT}/tests/live")
+import lib
+proc = lib.spawn("1000", path="sleep")
+polls = 0
+
+
+def turns():
+    global polls
+    polls += 1
+    return {{"/its": lib.Turn(proc.pid, "sh", %s, 3, polls * %d),
+            "/other": lib.Turn(%s, %r, True, %d, polls * 10**12)}}
+
+
+lib.turns = turns
+lib.ok(lib.finish(proc, 1).rc == 0, "it ends")
+lib.done()"""
+    cases = {
+        "a stranger keeps it from its CPU": (True, 1e6, 1, "x", 3, "x had it for 1000.0 s of "),
+        "nobody is seen there": (True, 1e6, 1, "culprit", 2, "sh had it for 0.0 s of "),
+        "what the test began keeps it from it": (True, 1e6, "proc.pid", "x", 3, None),
+        "a culprit keeps it from it": (True, 1e6, 1, "culprit-sampler", 3, None),
+        "it has its turns": (True, 1e12, 1, "x", 3, None),
+        "it wants no CPU": ("polls % 2", 1e6, 1, "x", 3, None)}
+    begun = [subprocess.Popen([sys.executable, "-c", drawn % case[:-1]], stdout=subprocess.PIPE,
+                              text=True) for case in cases.values()]
+    for p, (what, (*_, had)) in zip(begun, cases.items()):
+        said, _ = p.communicate(timeout=HANG_S)
+        ok((f"\nok 1 - it ends # SKIP not judged: a thread that wanted CPU 3 was kept from it "
+            f"({had}" if had else "\nnot ok 1 - it ends\n") in said
+           and "# killed after 1 s; " in said,
+           f"one that does not end is {'not ' if had else ''}judged where {what}", said)
+
     # ---- a guest whose emulator has lost a timer is known ----
     loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
     lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", loader))
