@@ -242,7 +242,7 @@ SHORT = "fifo", "-n", "30", "-l", "1ms", "-g", "5ms-10ms"
 if BPFTOOL:
     name = "while a watched program sleeps nothing at all is recorded on its CPU"
     with program("sleep") as p:
-        lib.await_gone(lambda: not re.search(r"\) S ", lib.read(f"/proc/{p.pid}/stat")))
+        lib.await_gone(lambda: lib.stat(p.pid)[:1] != ["S"])
         before = ran(p.pid)
         report, (_, made) = watch("-p", p.pid, meanwhile=lambda: poke_and_count(*SHORT))
         if before == ran(p.pid):
@@ -263,7 +263,7 @@ if BPFTOOL:
             p.stdin.write("\n")
             p.stdin.flush()
             p.stdout.readline()
-            lib.await_gone(lambda: not re.search(r"\) S ", lib.read(f"/proc/{p.pid}/stat")))
+            lib.await_gone(lambda: lib.stat(p.pid)[:1] != ["S"])
             before = ran(p.pid), records_made()
             _, made = poke_and_count(*SHORT)
             return before, (ran(p.pid), made)

@@ -385,71 +385,66 @@ def children(pid):
     return [int(p) for p in read(f"/proc/{pid}/task/{pid}/children").split()]
 
 
-def busy_with(pid):
-    """Where the threads of a process and of those that it started stand, in lines of text."""
-    found = []
-    for task in glob.glob(f"/proc/{pid}/task/*"):
-        state = re.sub(r".*\) ", "", read(f"{task}/stat"))[:1]
-        stack = " < ".join(line.split()[-1] for line in read(f"{task}/stack").splitlines()[:6])
-        found.append(f"\n{task} {read(f'{task}/comm').strip()} {state} {stack}{_ran(task)}")
-        for child in read(f"{task}/children").split():
-            found.append(busy_with(child))
-    return "".join(found)
+# A thread: its process and that one's parent, its name, its state, CPU, policy and priority as
+# /proc/PID/stat has them, and for how many ns it ran so far and waited for its CPU
+Thread = collections.namedtuple("Thread", "pid parent comm state cpu policy priority ran waited")
 
 
-def _ran(task):
-    """How a thread ran so far and waited for its CPU; of one that waits, who else would run."""
-    fields = re.sub(r".*\) ", "", read(f"{task}/stat")).split()
-    spent = read(f"{task}/schedstat").split()
-    if len(fields) < 39 or len(spent) < 2:
-        return ""
-    text = (f"; cpu {fields[36]} policy {fields[38]} priority {fields[15]}, ran "
-            f"{int(spent[0]) / 1e9:.3f} s, waited {int(spent[1]) / 1e9:.3f} s")
-    for other in glob.glob("/proc/[0-9]*/task/*") if fields[0] == "R" else ():
-        there = re.sub(r".*\) ", "", read(f"{other}/stat")).split()
-        if other != task and there[36:37] == fields[36:37] and there[0] == "R":
-            text += (f"\n  beside {other} {read(f'{other}/comm').strip()} policy {there[38]} "
-                     f"priority {there[15]}")
-    return text
-
-
-# A thread: whose, its name, whether it wants a CPU, which one, and for how many ns it ran so far
-Turn = collections.namedtuple("Turn", "pid comm wants cpu ran")
-
-
-def turns():
-    """{folder in /proc: Turn} of all threads."""
+def threads():
+    """{folder in /proc: Thread} of all that there are."""
     found = {}
     for task in glob.glob("/proc/[0-9]*/task/*"):
-        fields = re.sub(r".*\) ", "", read(f"{task}/stat")).split()
-        spent = read(f"{task}/schedstat").split()
-        if len(fields) > 36 and spent:
-            found[task] = Turn(int(task.split("/")[2]), read(f"{task}/comm").strip(),
-                               fields[0] == "R", int(fields[36]), int(spent[0]))
+        fields, spent = stat(task[len("/proc/"):]), read(f"{task}/schedstat").split()
+        if len(fields) > 38 and len(spent) > 1:
+            found[task] = Thread(int(task.split("/")[2]), int(fields[1]),
+                                 read(f"{task}/comm").strip(), fields[0], int(fields[36]),
+                                 fields[38], fields[15], int(spent[0]), int(spent[1]))
     return found
 
 
-def _offspring(pid):
-    """The process and all that it started."""
-    return {pid}.union(*(_offspring(child) for child in children(pid)))
+def _offspring(pid, there):
+    """Of threads() the process and all that it started."""
+    found = {pid}
+    while more := {t.pid for t in there.values() if t.parent in found} - found:
+        found |= more
+    return found
 
 
-def kept_waiting(pids, ours, before, now, seconds):
-    """From turns() at two times: in words that a thread of the first processes wanted its CPU both
-    times and had less than a hundredth of the time between, while neither the second ones nor
-    anybody's culprit had a tenth of that CPU; or None."""
-    ran = {task: turn.ran - before[task].ran for task, turn in now.items() if task in before}
-    for task in ran:
-        _, _, wants, cpu, _ = now[task]
-        if (now[task].pid not in pids or not wants or before[task][2:4] != (True, cpu)
-                or ran[task] >= 1e7 * seconds):
+def busy_with(pid, there):
+    """Where the threads of a process and of those that it started stand, in lines of text; of one
+    that waits for its CPU, who else would run."""
+    found, its = [], _offspring(pid, there)
+    for task, t in there.items():
+        if t.pid not in its:
             continue
-        there = [other for other in ran if now[other].cpu == cpu]
-        if sum(ran[other] for other in there if now[other].pid in ours
-               or now[other].comm.startswith("culprit")) < 1e8 * seconds:
-            most = max(there, key=ran.get)
-            return (f"a thread that wanted CPU {cpu} was kept from it ({now[most].comm} had it for "
-                    f"{ran[most] / 1e9:.1f} s of {seconds:.1f})")
+        stack = " < ".join(line.split()[-1] for line in read(f"{task}/stack").splitlines()[:6])
+        found.append(f"\n{task} {t.comm} {t.state} {stack}; cpu {t.cpu} policy {t.policy} "
+                     f"priority {t.priority}, ran {t.ran / 1e9:.3f} s, "
+                     f"waited {t.waited / 1e9:.3f} s")
+        found += [f"\n  beside {other} {o.comm} policy {o.policy} priority {o.priority}"
+                  for other, o in there.items()
+                  if t.state == o.state == "R" and o.cpu == t.cpu and other != task]
+    return "".join(found)
+
+
+def kept_waiting(pid, before, now):
+    """From (time, threads()) twice: the seconds between, and words, when a thread of a process or
+    of those that it started wanted its CPU both times and had less than a hundredth of them, while
+    neither what this file started nor anybody's culprit had a tenth of that CPU; or None."""
+    seconds, was, there = now[0] - before[0], before[1], now[1]
+    ran = {task: t.ran - was[task].ran for task, t in there.items() if task in was}
+    its, ours = _offspring(pid, there), _offspring(os.getpid(), there)
+    for task in ran:
+        cpu = there[task].cpu
+        if (there[task].pid not in its or ran[task] >= 1e7 * seconds or was[task].cpu != cpu
+                or not was[task].state == there[task].state == "R"):
+            continue
+        beside = [other for other in ran if there[other].cpu == cpu]
+        if sum(ran[other] for other in beside if there[other].pid in ours
+               or there[other].comm.startswith("culprit")) < 1e8 * seconds:
+            most = max(beside, key=ran.get)
+            return seconds, (f"a thread that wanted CPU {cpu} was kept from it ({there[most].comm} "
+                             f"had it for {ran[most] / 1e9:.1f} s of {seconds:.1f})")
     return None
 
 
@@ -458,9 +453,8 @@ def finish(proc, timeout=HANG_S, since=None):
     killed. Where that was because the machine kept it from its CPU for more than half of the time
     (by the kernel's count of what each thread ran), nothing that fails from then on is judged."""
     global _starved
-    start, slow, said, waited = since or time.monotonic(), "", None, 0
+    start, slow, polls = since or time.monotonic(), "", []
     step = min(timeout, AT_ONCE_S) / 3
-    at, before = time.monotonic(), None
     while True:
         left = start + timeout - time.monotonic()
         try:
@@ -468,20 +462,19 @@ def finish(proc, timeout=HANG_S, since=None):
             rc = proc.returncode
             break
         except subprocess.TimeoutExpired:
-            passed, at, now = time.monotonic() - at, time.monotonic(), turns()
-            if before and (words := kept_waiting(_offspring(proc.pid), _offspring(os.getpid()),
-                                                 before, now, passed)):
-                waited, said = waited + passed, words
-            before = now
-            slow = f"; {at - start:.0f} s after its begin it was at{busy_with(proc.pid)}"
+            polls.append((time.monotonic(), threads()))
+            at, there = polls[-1]
+            slow = f"; {at - start:.0f} s after its begin it was at{busy_with(proc.pid, there)}"
             if left > step:
                 continue
             os.killpg(proc.pid, signal.SIGKILL)
             out, err = proc.communicate()
             rc = None
             diag(f"killed after {timeout} s{slow}")
-            if waited > timeout / 2:
-                _starved = said
+            waits = [wait for pair in zip(polls, polls[1:])
+                     if (wait := kept_waiting(proc.pid, *pair))]
+            if sum(seconds for seconds, _ in waits) > timeout / 2:
+                _starved = waits[-1][1]
             break
     keeps_to_schema(out)
     for word in proc.args:
@@ -709,7 +702,7 @@ def remove_group(path):
 
 def stat(pid):
     """The fields of /proc/PID/stat from its state on, as the name before may have any byte; [] when
-    it has gone."""
+    it has gone. pid: also "PID/task/TID"."""
     return read(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 

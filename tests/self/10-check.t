@@ -411,14 +411,15 @@ proc = lib.spawn("1000", path="sleep")
 polls = 0
 
 
-def turns():
+def threads():
     global polls
     polls += 1
-    return {{"/its": lib.Turn(proc.pid, "sh", %s, 3, polls * %d),
-            "/other": lib.Turn(%s, %r, True, %d, polls * 10**12)}}
+    its = proc.pid, lib.os.getpid(), "sh", "R" if %s else "S", 3, "0", "20", polls * %d, 0
+    other = %s, 0, %r, "R", %d, "0", "20", polls * 10**12, 0
+    return {{"/its": lib.Thread(*its), "/other": lib.Thread(*other)}}
 
 
-lib.turns = turns
+lib.threads = threads
 lib.ok(lib.finish(proc, 1).rc == 0, "it ends")
 lib.done()"""
     cases = {
