@@ -216,6 +216,8 @@ static void throttled_take(struct audit *a, struct throttled *all)
 		if (under && !finding_items_add(&all->threads, name, t->tid))
 			a->short_of_memory = true;
 	}
+	if (!all->threads.count) /* no memory for a thread, though there was for its quota */
+		fix_take(NULL, &all->fix, &all->undo);
 	free(added);
 	free(w.row);
 }

@@ -193,7 +193,8 @@ static bool next_process(DIR *d, struct vcpus_process *p)
 static bool look_at(struct vcpus_search *s, struct vcpus_process *p, const char *name,
 		    long *wait_ns)
 {
-	const struct vcpus_process *old = bsearch(p, s->known, s->n, sizeof(*p), by_pid);
+	const struct vcpus_process *old =
+		s->n ? bsearch(p, s->known, s->n, sizeof(*p), by_pid) : NULL;
 	enum called called;
 	int32_t tid;
 

@@ -688,6 +688,7 @@ static void journal_is_roots_alone(void **state)
 	assert_int_equal(journal_lock(at("/state"), false), -1);
 	chmod(at("/state"), 0700);
 	unlink(at("/state/try.journal"));
+	knobs_free(&r);
 }
 
 /* One that does not say since which boot it holds is not believed at all. */

@@ -240,6 +240,7 @@ static void needs_little_to_confirm(void **state)
 	assert_int_equal(confirm(), ALIGN_FOUND);
 	assert_int_equal(found.matched, found.gaps);
 	assert_in_range(wrong_by(&found), 0, 10);
+	align_free(&found);
 	assert_int_equal(align(lane, LANES, &found), 0);
 	assert_int_equal(found.verdict, ALIGN_AMBIGUOUS);
 	draw(10, 20 * MS, 200 * MS, 0, true);

@@ -115,16 +115,23 @@ static int stop_after(int steps, struct shared *shared)
 	return seen;
 }
 
+/* As the rings want it, the beginning of a page; zeroed. */
+static void *pages(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(p != MAP_FAILED);
+	return p;
+}
+
 /* Stops it after each number of instructions, and counts how many levels had been looked at. */
 static void stop_anywhere(int stops[LEVELS + 1])
 {
 	int beyond = stops[LEVELS] + BEYOND;
 
 	for (int steps = 0; stops[LEVELS] < beyond; steps++) {
-		struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		struct shared *shared = pages(sizeof(*shared));
 
-		assert_true(shared != MAP_FAILED);
 		shared->rings.state = &shared->state;
 		for (int level = 0; level < LEVELS; level++)
 			shared->rings.level[level].head = UNSEEN;
@@ -159,7 +166,7 @@ static void test_stopped_anywhere(void **unused)
  * are. */
 static void test_damaged(void **unused)
 {
-	struct shared *shared = test_calloc(1, sizeof(*shared));
+	struct shared *shared = pages(sizeof(*shared));
 	uint64_t last_ns = 0;
 
 	(void)unused;
@@ -177,7 +184,7 @@ static void test_damaged(void **unused)
 		take_all(shared, &last_ns);
 		assert_int_equal(shared->taken, ROUNDS * LEVELS + look);
 	}
-	test_free(shared);
+	munmap(shared, sizeof(*shared));
 }
 
 #define MERGED 3 /* CPUs */
@@ -205,7 +212,7 @@ static void take_merged(void *ctx, uint32_t index, const struct record *r)
 static void test_merged(void **unused)
 {
 	enum { MANY = RING_THREAD - 2, INNER = RING_IRQ - 2, FEW = 100, FROM = 1000000 };
-	struct cpu_state *state = test_calloc(MERGED, sizeof(*state));
+	struct cpu_state *state = pages(MERGED * sizeof(*state));
 	struct rings *rings[MERGED];
 	struct rings_turn turn[MERGED];
 	struct merged m = {.until_ns = FROM + INNER};
@@ -233,7 +240,7 @@ static void test_merged(void **unused)
 			assert_int_equal(state[i].tail[level], state[i].head[level]);
 		rings_free(rings[i]);
 	}
-	test_free(state);
+	munmap(state, MERGED * sizeof(*state));
 }
 
 int main(void)
