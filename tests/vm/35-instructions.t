@@ -45,7 +45,7 @@ CALLERS = 490
 # While threads are watched: what records and sums add, at most, and how many events each noise is.
 # The kernel reads the clock and goes to the programs for both: the floor above.
 WATCHED = {
-    "switch": (870, 710, 24 * 9 * 2),
+    "switch": (880, 710, 24 * 9 * 2),
     "wake": (2030, 942, 24 * 9 * 2),
     "softirq": (460, 550, 1000 + 24 * 9),
     "timer": (990, 790, 24 * 7),
