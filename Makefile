@@ -182,8 +182,8 @@ WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
 	-DSANITIZED)
 # Hardening, as far as the compiler has it. A distribution gives CPPFLAGS, CFLAGS and LDFLAGS after
-# it; its own _FORTIFY_SOURCE stays.
-has	= $(shell printf '\043include <stdio.h>\nint main(void) { return 0; }\n' | $(CC) \
+# it; its own _FORTIFY_SOURCE stays. has takes options, and a declaration that must compile, too.
+has	= $(shell printf '\043include <stdio.h>\n$(2)int main(void) { return 0; }\n' | $(CC) \
 	$(ROOT_FLAGS) -O2 -Werror $(1) -x c -o /dev/null - 2>/dev/null && echo '$(1)')
 FORTIFY	:= $(if $(SAN)$(findstring FORTIFY,$(CPPFLAGS) $(CFLAGS)),,\
 	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
@@ -195,10 +195,9 @@ $(error STATIC=1 is not for riscv: its linker of Debian 12 cannot make one stati
 endif
 # The static file is copied about. Its relocations are packed, a quarter of a megabyte less: glibc
 # applies such ones in a static file since 2.36. Nothing unwinds its functions.
-RELR	= $(shell printf '\043%s\n' 'include <features.h>' 'if !__GLIBC_PREREQ(2, 36)' error endif \
-	'define MAIN int main(void) { return 0; }' | sed '$$s/.*MAIN //' | \
-	$(CC) $(ROOT_FLAGS) -fPIE -static-pie -Wl,--fatal-warnings,-z,pack-relative-relocs \
-	-x c -o /dev/null - 2>/dev/null && echo -Wl,-z,pack-relative-relocs)
+RELR	= $(lastword $(call has,-fPIE -static-pie -Wl$(comma)--fatal-warnings \
+	-Wl$(comma)-z$(comma)pack-relative-relocs,\
+	char glibc[__GLIBC_PREREQ(2$(comma) 36) ? 1 : -1];))
 HARDEN_LD := $(if $(STATIC),-static-pie $(RELR),$(call has,-pie)) \
 	$(call has,-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 # A cross compiler would look for libraries at its own place first.

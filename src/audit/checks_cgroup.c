@@ -216,8 +216,6 @@ static void throttled_take(struct audit *a, struct throttled *all)
 		if (under && !finding_items_add(&all->threads, name, t->tid))
 			a->short_of_memory = true;
 	}
-	if (!all->threads.count) /* no memory for a thread, though there was for its quota */
-		fix_take(NULL, &all->fix, &all->undo);
 	free(added);
 	free(w.row);
 }
@@ -273,4 +271,5 @@ void check_quota(struct audit *a)
 		      "%s", name_list(&names));
 	else
 		found_ok(a, "no cgroup has a CPU quota");
+	fix_take(NULL, &all.fix, &all.undo); /* texts that no finding took */
 }
