@@ -205,7 +205,7 @@ LINK	= $(ROOT_FLAGS) $(if $(SYSROOT),-L$(SYSROOT)/usr/lib/$(TRIPLET)) $(HARDEN_L
 	$(CFLAGS) $(LDFLAGS) $(if $(STATIC),-s)
 OPTIMIZE := -O2
 ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 $(OPTIMIZE) -g $(WARN) $(HARDEN) $(SANFLAGS) $(SAME) \
-	$(if $(STATIC),-fno-asynchronous-unwind-tables) -D_GNU_SOURCE \
+	$(if $(STATIC),-fno-asynchronous-unwind-tables -fno-unwind-tables) -D_GNU_SOURCE \
 	-DCULPRIT_VERSION='"$(VERSION)"' $(if $(ZSTD),-DCULPRIT_ZSTD) \
 	$(if $(MICROHTTPD),-DCULPRIT_LISTEN) $(if $(LIBIBERTY),-DCULPRIT_LIBIBERTY) \
 	$(if $(LIBDW),-DCULPRIT_LIBDW) $(if $(LIBLZMA),-DCULPRIT_LIBLZMA) \
@@ -266,9 +266,10 @@ HOT	:= base/hist model/join model/nest model/nest_names model/nest_stack model/s
 	model/slices model/source model/summary recording/batch recording/codec_state \
 	recording/decoder recording/events recording/fill
 $(HOT:%=$(O)/src/%.o): OPTIMIZE := -O3
-# In the static file what does nothing often is small.
+# In the static file what does nothing often is small; of texts gcc knows less then.
 ifneq ($(STATIC),)
-$(foreach part,audit cmd model recording render,$(O)/src/$(part)/%.o): OPTIMIZE := -Os
+$(foreach part,audit cmd model recording render,$(O)/src/$(part)/%.o): OPTIMIZE := -Os \
+	$(call has,-Wno-format-truncation)
 endif
 
 # The commit that `culprit version` names. Nothing else is built again when it changes, and nothing
