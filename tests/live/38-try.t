@@ -397,7 +397,7 @@ try:
         os.kill(pid, signal.SIGCONT)
         r = lib.finish(proc)
         name = "the sampler has no turn in the windows: nothing is said of their difference"
-        if " windows of " in r.out:
+        if re.search(r" windows of \d", r.out):
             lib.not_judged(name, "it had one in two of each")
         else:
             ok(r.rc == 3 and "in which the CPUs were observed: nothing can be said" in r.out
