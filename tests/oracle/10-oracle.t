@@ -101,7 +101,7 @@ def check(name, report, v):
         ok(share(unjudged, c["hiccups"]) <= UNJUDGED, judged, v.unjudged)
     counted = records["seen"] + records["lost"]
     low, high = v.records
-    ok(0.998 * low - 50 <= counted <= high + 50,
+    ok(low - 50 <= counted <= high + 50,
        f"{name}: the records that came and those that were lost are as many as the trace has "
        "events for",
        f"{records}, the trace {low} to {high}")

@@ -174,16 +174,17 @@ ONE_MORE = {"reschedule_exit", "local_timer_exit", "csd_function_entry"}
 def records(events, reading, start, end):
     """How many records this makes at least and at most. A switch is one: a stay that ends, or a
     sampler that makes way. Somebody who comes and had been woken is one more, and surely so where
-    he had slept on this CPU; so is a worker that goes on."""
+    he had slept on this CPU; so is a worker that goes on. In threads that no program sees, none of
+    it need be one."""
     sure = maybe = 0
-    for at, name, *_ in events:
+    for at, name, _, pid, _ in events:
         if start <= at <= end:
-            sure += name in ONE_RECORD
-            maybe += name in ONE_MORE
-    for at, slept_here in reading.woken:
+            sure += name in ONE_RECORD and pid not in reading.unseen
+            maybe += name in ONE_MORE or (name in ONE_RECORD and pid in reading.unseen)
+    for at, known in reading.woken:
         if start <= at <= end:
-            sure += slept_here
-            maybe += not slept_here
+            sure += known
+            maybe += not known
     maybe += sum(start <= at <= end for at in reading.resumed)
     return sure, sure + maybe
 
@@ -192,13 +193,15 @@ class Reading:
     """parts: of all intervals, in the order in which they ended. doubts: [(from, to)] when it is
     not known who had the CPU."""
 
-    def __init__(self, events, target, requests, symbols, samplers=None):
-        """samplers: tids; None: known by their name, which another culprit's sampler has, too."""
+    def __init__(self, events, target, requests, symbols, samplers=None, unseen=()):
+        """samplers: tids; None: known by their name, which another culprit's sampler has, too.
+        unseen: tids of threads in which the kernel may run no program."""
+        self.unseen = set(unseen)
         self.target, self.requests, self.symbols = target, requests, symbols
         self.parts, self.doubts, self.faults, self.odd = [], [], [], []
         self.begin, self.end = (events[0][0], events[-1][0]) if events else (0, 0)
         self.samplers, self.by_name = set(samplers or ()), samplers is None
-        self.woken = []        # somebody came who had been: when, and whether he had slept here
+        self.woken = []        # somebody came who had been: when; if he slept here, and it was seen
         self.resumed = []      # workers
         self.stack = []        # open intervals, a thread's stay at the bottom
         self.current = None    # tid, None: not known
@@ -317,7 +320,7 @@ class Reading:
         # By two that came when he had left: he ran elsewhere in between.
         sure = slept and sum(w.at > left for w in wakes) <= 1
         if woken:
-            self.woken.append((at, sure))
+            self.woken.append((at, sure and woken[0].pid not in self.unseen))
         stay = Interval(Part("thread", after, text(v[3]), at))
         stay.part.sure = sure
         self._goes_on(stay, after, at, woken)
