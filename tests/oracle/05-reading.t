@@ -9,7 +9,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from judge import Judge, asker_of, sort_out  # noqa: E402
-from reading import HARDIRQ, PREEMPTED, SOFTIRQ, Part, Reading, Requests  # noqa: E402
+from reading import (HARDIRQ, PREEMPTED, SOFTIRQ, Part, Reading, Requests,  # noqa: E402
+                     records)
 
 results = []
 
@@ -72,12 +73,12 @@ ELSEWHERE = [event(140 * US, "csd_queue_cpu", 1, 0xc, pid=7),
              event(141 * US, "csd_queue_cpu", 1, 0xd, pid=8)]
 
 
-def read(trace=None, elsewhere=None):
+def read(trace=None, elsewhere=None, unseen=()):
     trace, requests = trace or TRACE, Requests()
     requests.add(trace, 1, 1)
     requests.add(elsewhere or ELSEWHERE, 0, 1)
     requests.sort()
-    return Reading(trace, 1, requests, Symbols())
+    return Reading(trace, 1, requests, Symbols(), unseen=unseen)
 
 
 parts = [(p.kind, p.id, p.name, sorted(p.function or ()), p.net // US)
@@ -269,6 +270,19 @@ for pieces, want in (([worked("wb_workfn", 560)], {WORK: 570}),
                      ([worked("wb_workfn", 505), worked(None, 68)], {WORK: 500, None: 70})):
     is_({names: t.net for (_, names), t in sort_out(stays, pieces).items()}, want,
         f"a worker that leaves: {[(p['function'], p['net_ns']) for p in pieces]}")
+
+
+# A timer upon WORKER, who came unseen, wakes OTHER, who slept here: three switches, a mark, an
+# interrupt, an arrival. No program saw the timer where the kernel runs none in WORKER.
+UPON = [switch(0, SAMPLER, OTHER), switch(50 * US, OTHER, SAMPLER, state=1),
+        event(60 * US, "local_timer_entry", 236, pid=WORKER),
+        event(61 * US, "hrtimer_expire_entry", 2, pid=WORKER),
+        event(62 * US, "sched_waking", OTHER, flags=HARDIRQ, pid=WORKER),
+        event(63 * US, "local_timer_exit", 236, pid=WORKER),
+        switch(90 * US, SAMPLER, OTHER)]
+for unseen, want in ((), (6, 7)), ((WORKER,), (3, 7)):
+    is_(records(UPON, read(UPON, unseen=unseen), 0, 90 * US), want,
+        f"records, at least and at most, with no program in {unseen}")
 
 
 # Innermost first: a softirq, in a thread's own call, in ksoftirqd, upon a thread; a thread, on its

@@ -179,8 +179,9 @@ def records(events, reading, start, end):
     sure = maybe = 0
     for at, name, _, pid, _ in events:
         if start <= at <= end:
-            sure += name in ONE_RECORD and pid not in reading.unseen
-            maybe += name in ONE_MORE or (name in ONE_RECORD and pid in reading.unseen)
+            one, unseen = name in ONE_RECORD, pid in reading.unseen
+            sure += one and not unseen
+            maybe += (one and unseen) + (name in ONE_MORE)
     for at, known in reading.woken:
         if start <= at <= end:
             sure += known
