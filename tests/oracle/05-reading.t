@@ -270,6 +270,16 @@ for pieces, want in (([worked("wb_workfn", 560)], {WORK: 570}),
                      ([worked("wb_workfn", 505), worked(None, 68)], {WORK: 500, None: 70})):
     is_({names: t.net for (_, names), t in sort_out(stays, pieces).items()}, want,
         f"a worker that leaves: {[(p['function'], p['net_ns']) for p in pieces]}")
+# The short stay comes first, and its function has more left.
+stays = [worker(0, 150, WORK), worker(200, 13, None, WORK), worker(300, 48, None, WORK)]
+is_({names: t.net for (_, names), t in
+     sort_out(stays, [worked("wb_workfn", 199), worked(None, 14)]).items()},
+    {WORK: 198, None: 13}, "of two stays each function has the one that fits")
+many = [worker(100 * i, 20 + i, None, WORK) for i in range(14)]
+shared = {names: (t.count, abs(t.net - {WORK: 280, None: 91}[names]) <= 15) for (_, names), t in
+          sort_out(many, [worked("wb_workfn", 280), worked(None, 91)]).items()}
+is_((sum(n for n, _ in shared.values()), {near for _, near in shared.values()}), (14, {True}),
+    "nearly so where they are many")
 
 
 # A timer upon WORKER, who came unseen, wakes OTHER, who slept here: three switches, a mark, an

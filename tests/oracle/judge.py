@@ -10,6 +10,7 @@ import collections
 from reading import HARDIRQ, NMI, SOFTIRQ
 
 NEAR_NS, NEAR_PART = 5000, 0.05  # net times may differ by this much, or by this part
+SHARED_OUT = 10  # parts of which each way to share them out is tried
 UPON_HIDDEN = "interrupts upon a thread that the scheduler does not show"
 THROTTLED = "[throttled]"
 
@@ -59,23 +60,53 @@ def source_of(part):
 
 def sort_out(parts, pieces):
     """{(source, function names): Truth}. What may run either of two functions runs the one that
-    the pieces have; where they have both that of which they have more left."""
-    found = {}
+    the pieces have; where they have both, the parts are shared out so that both have what the
+    pieces say, as nearly as may be."""
+    found, either = {}, {}
     for p in parts:
-        if not p.either:
+        if p.either:
+            either.setdefault((source_of(p), p.function, p.either), []).append(p)
+        else:
             found.setdefault((source_of(p), p.function), Truth()).add(p)
 
     def left(source, names):
+        """What the pieces have of it beyond what is found; None: they have none of it."""
         said = [q["net_ns"] for q in pieces
                 if piece_source(q) == source and same_function(q, names)]
-        return bool(said), sum(said) - (found[source, names].net if (source, names) in found else 0)
+        known = found.get((source, names))
+        return sum(said) - (known.net if known else 0) if said else None
 
-    for p in parts:
-        if p.either:
-            source = source_of(p)
-            names = max(p.function, p.either, key=lambda names: left(source, names))
-            found.setdefault((source, names), Truth()).add(p)
+    for (source, *names), some in either.items():
+        lefts = [left(source, n) for n in names]
+        if None in lefts:
+            shares = [some if share is not None else [] for share in lefts]
+            if lefts == [None, None]:
+                shares = [some, []]
+        else:
+            shares = share_out(some, lefts, [(source, n) in found for n in names])
+        for n, share in zip(names, shares):
+            for p in share:
+                found.setdefault((source, n), Truth()).add(p)
     return found
+
+
+def share_out(parts, lefts, found):
+    """Two lists of parts, whose net times are as near to `lefts` as may be, and neither is empty
+    where nothing is found of it."""
+    parts = sorted(parts, key=lambda p: -p.net)
+    many, parts = parts[SHARED_OUT:], parts[:SHARED_OUT]
+    best = None
+    for chosen in range(1 << len(parts)):
+        shares = [[p for i, p in enumerate(parts) if (chosen >> i & 1) == which]
+                  for which in (0, 1)]
+        off = (sum(not (share or there) for share, there in zip(shares, found)),
+               sum(abs(want - sum(p.net for p in share)) for want, share in zip(lefts, shares)))
+        if best is None or off < best[0]:
+            best = off, shares
+    for p in many:  # small beside the others
+        rest = [want - sum(q.net for q in share) for want, share in zip(lefts, best[1])]
+        best[1][rest[1] > rest[0]].append(p)
+    return best[1]
 
 
 def piece_source(p):
