@@ -598,16 +598,22 @@ def difference(after, before):
     return {row: n - before.get(row, 0) for row, n in after.items()}
 
 
+def unseen_threads():
+    """Tids of process 1: some kernels show a tracer neither that these come to a CPU nor that they
+    leave it, and run no program in them."""
+    return set(map(int, os.listdir("/proc/1/task")))
+
+
 def unseen_switches():
-    """How often each thread of process 1 has left a CPU: some kernels show a tracer neither that
-    nor that they come."""
-    return {status: sum(map(int, re.findall(r"ctxt_switches:\s+(\d+)", read(status))))
-            for status in glob.glob("/proc/1/task/*/status")}
+    """How often each of them has left a CPU."""
+    return {tid: sum(map(int, re.findall(r"ctxt_switches:\s+(\d+)",
+                                         read(f"/proc/1/task/{tid}/status"))))
+            for tid in unseen_threads()}
 
 
 def unseen_since(before):
     """How often they have since then, those that have ended left out."""
-    return sum(max(0, n - before.get(status, 0)) for status, n in unseen_switches().items())
+    return sum(max(0, n - before.get(tid, 0)) for tid, n in unseen_switches().items())
 
 
 _unseen = unseen_switches()

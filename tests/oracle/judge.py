@@ -73,15 +73,12 @@ def sort_out(parts, pieces):
         """What the pieces have of it beyond what is found; None: they have none of it."""
         said = [q["net_ns"] for q in pieces
                 if piece_source(q) == source and same_function(q, names)]
-        known = found.get((source, names))
-        return sum(said) - (known.net if known else 0) if said else None
+        return sum(said) - found.get((source, names), Truth()).net if said else None
 
     for (source, *names), some in either.items():
         lefts = [left(source, n) for n in names]
         if None in lefts:
-            shares = [some if share is not None else [] for share in lefts]
-            if lefts == [None, None]:
-                shares = [some, []]
+            shares = [some, []] if lefts[1] is None else [[], some]
         else:
             shares = share_out(some, lefts, [(source, n) in found for n in names])
         for n, share in zip(names, shares):

@@ -130,9 +130,8 @@ class Bench:
             requests.add(ring.decode(self.elsewhere, cpu, FIELDS), cpu, self.target)
         requests.sort()
         self.events, self.requests, self.symbols = events, requests, symbols
-        # Some kernels hide the threads of the process that begins all others.
         self.reading = Reading(events, self.target, requests, symbols, self.samplers,
-                               map(int, os.listdir("/proc/1/task")))
+                               lib.unseen_threads())
         verdict = Judge(self.reading, self.target).judge(hiccups)
         if hiccups:
             start = hiccups[0]["start_ns"] - hiccups[0]["at_ns"]

@@ -197,7 +197,7 @@ class Reading:
     def __init__(self, events, target, requests, symbols, samplers=None, unseen=()):
         """samplers: tids; None: known by their name, which another culprit's sampler has, too.
         unseen: tids of threads in which the kernel may run no program."""
-        self.unseen = set(unseen)
+        self.unseen = unseen
         self.target, self.requests, self.symbols = target, requests, symbols
         self.parts, self.doubts, self.faults, self.odd = [], [], [], []
         self.begin, self.end = (events[0][0], events[-1][0]) if events else (0, 0)

@@ -382,7 +382,7 @@ if LONG:
                  and cpu in (None, c["cpu"])}
         woken = {json.loads(line)["tid"] for line in text[poke].splitlines() if '"tid"' in line}
         ok(woken and woken <= found, f"{what} goes on after it, and finds who runs then", woken,
-           found, report["run"], text["dozed.err"], report["cpus"])
+           found, report["run"], text["dozed.err"])
     is_([status["asleep"], text["dozed.rc"], asleep["run"]["incomplete"]], [0, "0\n", None],
         "nothing is incomplete by that")
     took = [float(line.split()[0]) for line in text["uptime"].splitlines()]
