@@ -22,6 +22,7 @@
 #define MIB         (UINT64_C(1) << 20)
 #define BYTES_LEAST (16 * MIB)
 #define BYTES_USUAL (1024 * MIB)
+#define RETURNED    (128 * 1024) /* glibc's own bound, until the first such block is freed */
 
 static uint64_t bound; /* 0: none */
 static atomic_bool out;
@@ -74,7 +75,7 @@ uint64_t memory_bound(uint64_t bytes)
 void memory_returns(void)
 {
 #ifdef M_MMAP_THRESHOLD /* glibc's */
-	mallopt(M_MMAP_THRESHOLD, MIB);
+	mallopt(M_MMAP_THRESHOLD, RETURNED);
 #endif
 }
 

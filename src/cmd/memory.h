@@ -17,8 +17,9 @@ extern const struct opt memory_opts[];
  * --memory; 0: as its help says. Returns the bound. */
 uint64_t memory_bound(uint64_t bytes);
 
-/* From here on what is freed in blocks of 1 MiB or more goes back to the kernel, for a command that
- * runs for long: without this glibc keeps blocks of up to 32 MiB once one of them was freed. */
+/* From here on what is freed in blocks of 128 KiB or more goes back to the kernel, for a command
+ * that runs for long: without this glibc keeps blocks of up to 32 MiB once one of them was freed.
+ */
 void memory_returns(void);
 
 /* True when an allocation failed. */

@@ -21,7 +21,9 @@ STORMS = ("forks", "threads", "renames", "futex")
 STOPPED_S = 3
 SETTLED_S = 60  # names and sources have come by then, or half of a shorter run
 AT_LEAST = SECONDS // 9  # short runs, and as many that are killed: 200 in half an hour
-GROWTH_KB = 2048  # one more block of the allocator
+# Records that wait for the end of a hiccup keep as much, from a long one on (JOIN_WAIT_MAX in
+# src/model/join.h, of 64 bytes each), and what is allocated in small blocks as much again.
+GROWTH_KB = 2048
 # Records that wait for the end of a hiccup, and their ring's smaller half while it grows
 # (JOIN_WAIT_ALL in src/model/join.h): for as long as the hiccup lasts.
 WAITING_KB = 24 * 1024
