@@ -191,6 +191,21 @@ is_(wrong(lambda h: h["pieces"].append(piece("irq", 9, "disk", None, 1))), ["onl
 is_(wrong(lambda h: h["pieces"].pop(2)), ["only in the trace"], "a piece too few")
 is_(wrong(lambda h: h["pieces"][0].update(function="tock")), ["function"], "another function")
 is_(wrong(lambda h: h["pieces"][3].update(net_ns=70 * US)), ["net time"], "another time")
+TICKS = [event(at * US, f"local_timer_{what}", 236) for at in (10, 30, 50)
+         for at, what in ((at, "entry"), (at + 10, "exit"))]
+
+
+def ticked(net, trace):
+    """What is wrong when these ticks are said to have taken this long."""
+    return sorted(Judge(read(trace + [event(90 * US, "softirq_entry", 1)]), 1).judge([
+        {"start_ns": 10 * US, "duration_ns": 60 * US, "outside_ns": 0, "records_lost": 0,
+         "pieces": [piece("vector", 236, "local_timer", None, net)]}]).wrong)
+
+
+is_([ticked(net, TICKS[:2]) for net in (5, 15, 16)], [[], [], ["net time"]],
+    "of one interval by 5 us")
+is_([ticked(net, TICKS) for net in (21, 39, 40)], [[], [], ["net time"]],
+    "of three by 9, for each is begun and ended between two probes")
 is_(wrong(lambda h: h["pieces"][3].update(id=201)), ["only in culprit", "only in the trace"],
     "another thread")
 is_(wrong(lambda h: h["pieces"][3]["origin"].update(pid=SAMPLER, comm="x")), ["asker"],

@@ -16,7 +16,8 @@ a virtual machine is at times taken off its CPU between the two, so some differ 
 of four loads on one such machine one piece in 650, of a run at most one in 54. By default,
 therefore, of each source with 20 net times or more half must be the same: were one in 20 different,
 more than was ever seen, that would be red in fewer than 2e-8 of its judgements. With LONG no more
-than one in a hundred may differ, which a busy host can break.
+than one in a hundred may differ, for each further interval in it by 2 us more: the first probe's
+work is in the second one's time at each begin and each end.
 """
 import math
 import os

@@ -10,6 +10,9 @@ import collections
 from reading import HARDIRQ, NMI, SOFTIRQ
 
 NEAR_NS, NEAR_PART = 5000, 0.05  # net times may differ by this much, or by this part
+# Begin and end of each further interval in them add this: of 5 to 32 they differed by 1.1 to 1.5 us
+# each on a busy machine, where what either probe needs is not in the CPU's caches.
+MORE_NS = 2000
 SHARED_OUT = 10  # parts of which each way to share them out is tried
 UPON_HIDDEN = "interrupts upon a thread that the scheduler does not show"
 THROTTLED = "[throttled]"
@@ -120,8 +123,9 @@ def same_function(p, names):
     return p["function"] in (names or ())
 
 
-def close_to(a, b):
-    return abs(a - b) <= max(NEAR_NS, NEAR_PART * max(a, b))
+def close_to(a, b, more=0):
+    """more: how many further intervals begin and end in these times."""
+    return abs(a - b) <= max(NEAR_NS + more * MORE_NS, NEAR_PART * max(a, b))
 
 
 class Judge:
@@ -193,6 +197,7 @@ class Judge:
     # ---- no record is missing: all must agree ----
 
     def exact(self, h, parts, unseen):
+        self.parts = parts
         truth = sort_out(parts, h["pieces"])
         rest, pieces = [], h["pieces"] if unseen else self.match_shared(h, truth)
         for p in pieces:
@@ -268,11 +273,14 @@ class Judge:
         if t.unseen:
             self.v.unjudged[UPON_HIDDEN] += 1
             return
-        same = close_to(p["net_ns"], t.net)
+        # Each is inside itself, too.
+        inner = sum(part.start <= o.start and o.end <= part.end for part in t.parts
+                    for o in self.parts)
+        near = close_to(p["net_ns"], t.net)
         times = self.v.times[p["kind"], p["name"] if p["kind"] != "thread" else "", p["function"]]
         times[0] += 1
-        times[1] += not same
-        if not same:
+        times[1] += not near
+        if not near and not close_to(p["net_ns"], t.net, max(inner - 1, 0)):
             self.v.fail("net time", h, short(p), f"trace {t.net} in {t.count}")
 
     def asker(self, h, p, t):
