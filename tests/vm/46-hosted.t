@@ -175,8 +175,8 @@ def stops(_target, guest):
             stopped = f.read().rsplit(")", 1)[1].split()[0] == "T"
         end = now()
         guest.process.send_signal(signal.SIGCONT)
-        if stopped:  # one that waits for its CPU goes on doing so
-            spans.append((begin, end))
+        # one that waits for its CPU goes on doing so, or stops only now
+        (spans if stopped else PERHAPS).append((begin, end))
         apart()
     return spans
 
@@ -214,6 +214,7 @@ def quota(_target, guest):
 
 
 TIMERS = 1500
+PERHAPS = []  # stops that may not have come to be
 # maker, the piece that it is, and whether others make such here, too: short ones, or long ones
 NOISES = {
     "threads": (preempt, lambda p, target: p["name"] == "poke-fifo", None),
@@ -226,14 +227,22 @@ NOISES = {
 }
 
 
+BEYOND_NS = 2 * 10**9  # a line is believed so long beyond its gaps
+
+
 def at_guest(line, ns):
     """The guest's time then; None: the clocks are not known to agree."""
-    for part in line:
-        if part["host_from_ns"] <= ns <= part["host_to_ns"]:
+    for beyond, part in ((beyond, part) for beyond in (0, BEYOND_NS) for part in line):
+        if part["host_from_ns"] - beyond <= ns <= part["host_to_ns"] + beyond:
             length = part["host_to_ns"] - part["host_from_ns"]
             return part["from_ns"] + (ns - part["host_from_ns"]) * (part["to_ns"]
                                                                     - part["from_ns"]) // length
     return None
+
+
+def at_guests(line, spans):
+    return [(begin, begin + end - start) for begin, start, end in
+            ((at_guest(line, start), start, end) for start, end in spans) if begin]
 
 
 def is_it(noise, target, piece):
@@ -269,24 +278,23 @@ def judge(noise, target, rounds, line, lines):
 
 def blamed(noise, target, rounds, line, lines, host):
     """Gaps that have its name when there was none: those that are long; of what nobody else makes
-    any, from the first to the last of a round, before and after which its threads begin and end. Of
-    what others make for long, too, the host's own windows say when it was there."""
+    any, from the first to the last of a round. Before and after it the threads that make it begin
+    and end, and of some others make long ones, too: then the host's own windows say when it was
+    there."""
     alone, others_too = not NOISES[noise][2], NOISES[noise][2] == "long"
-    if others_too:
-        rounds = rounds + [[(x["start_ns"], x["start_ns"] + x["duration_ns"]) for x in host
-                            if any(NOISES[noise][1](p, target) for p in x["pieces"])]]
-    there = [[(b, b + end - start) for b, start, end in ((at_guest(line, start), start, end)
-                                                         for start, end in spans) if b]
-             for spans in rounds]
-    there = [times for times in there if times]
+    seen = at_guests(line, [(x["start_ns"], x["start_ns"] + x["duration_ns"]) for x in host
+                            if any(NOISES[noise][1](p, target) for p in x["pieces"])])
+    perhaps = at_guests(line, PERHAPS if noise == "stops" else [])
+    there = [times for times in (at_guests(line, spans) for spans in rounds) if times]
     wrong = []
     for x in lines:
         took = sum(p["net_ns"] for p in x["pieces"] if is_it(noise, target, p))
         begin, end = x["start_ns"] - NEAR_NS, x["start_ns"] + x["duration_ns"] + NEAR_NS
-        if took and (took >= LEAST_NS / 2 or
-                     alone and
-                     any(begin > times[0][0] and end < times[-1][1] for times in there)) and \
-                not any(b < end and e > begin for times in there for b, e in times):
+        within = alone and any(begin > times[0][0] and end < times[-1][1] for times in there)
+        if not took or took < LEAST_NS / 2 and not within:
+            continue
+        whens = sum(there, perhaps) + (seen if others_too or alone and not within else [])
+        if not any(b < end and e > begin for b, e in whens):
             wrong.append(x)
     return wrong
 
