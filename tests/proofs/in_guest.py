@@ -22,6 +22,7 @@ from recipes import MOVE, RECIPES, STOP, place_of
 CULPRIT = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
                        "build", "culprit")
 TARGET = "1"
+WINDOWS = 3  # measured at most until the noise has come
 
 
 def measure(seconds, command=f"run -c {TARGET}"):
@@ -157,23 +158,39 @@ class Noise:
         self.shell.process.wait()
 
 
+def comes(noise, window, look):
+    """The first window that has enough of its noise, of this one and those that look() measures. A
+    guest takes its time to begin a program or to bring up a device, and what two CPUs may do may be
+    done by the other one for some seconds."""
+    for _ in range(WINDOWS - 1):
+        if of_cause(window, noise.cause, noise.recipe)[1] >= noise.recipe.least:
+            break
+        window = look()
+    return window
+
+
 def prove(causes, out):
     """All make their noise all the time, and one after another is ended: the window with the fix of
     another shows that the noise is back, and that no other fix has ended it."""
     seconds = max(RECIPES[c].seconds for c in causes)
     noises = [Noise(c) for c in causes]
+
+    def look():
+        return measure(seconds)
+
     try:
         time.sleep(1)
-        window = measure(seconds)
+        window = look()
         last = None
         for noise in noises:
-            same = window
+            same = window = comes(noise, window, look)
             window = noise.prove(window, seconds)
             if last and window is not same:
-                last.told["again"] = of_cause(window, last.cause, last.recipe)[1]
+                last.told["again"] = of_cause(comes(last, window, look), last.cause,
+                                              last.recipe)[1]
             last = noise if "fixed" in noise.told else last
         if last:
-            last.told["again"] = of_cause(measure(seconds), last.cause, last.recipe)[1]
+            last.told["again"] = of_cause(comes(last, look(), look), last.cause, last.recipe)[1]
     finally:
         for noise in noises:
             noise.end()
@@ -184,12 +201,16 @@ def prove_apart(cause, out):
     """One makes its noise alone."""
     seconds = RECIPES[cause].seconds
     noise = Noise(cause)
+
+    def look():
+        return noise.measure(seconds)
+
     try:
         time.sleep(1)
-        noise.prove(noise.measure(seconds), seconds)
+        noise.prove(comes(noise, look(), look), seconds)
         if "fixed" in noise.told:
             time.sleep(noise.recipe.wait)
-            noise.told["again"] = of_cause(noise.measure(seconds), cause, noise.recipe)[1]
+            noise.told["again"] = of_cause(comes(noise, look(), look), cause, noise.recipe)[1]
     finally:
         noise.end()
         print(json.dumps(noise.told), file=out, flush=True)
