@@ -159,6 +159,8 @@ class Judge:
             unseen = any(a < end and b > start for a, b in self.doubts_near(start, end))
             v.count["judged"] += 1
             v.count["in doubt"] += unseen
+            v.count["thefts"] += not h["pieces"] and h["outside_ns"] >= NEAR_NS
+            v.count["taken ns"] += h["duration_ns"]
             parts = self.parts_in(h)
             self.short_ns = 0
             if h["records_lost"]:
@@ -273,15 +275,18 @@ class Judge:
         if t.unseen:
             self.v.unjudged[UPON_HIDDEN] += 1
             return
-        # Each is inside itself, too.
-        inner = sum(part.start <= o.start and o.end <= part.end for part in t.parts
-                    for o in self.parts)
         near = close_to(p["net_ns"], t.net)
         times = self.v.times[p["kind"], p["name"] if p["kind"] != "thread" else "", p["function"]]
         times[0] += 1
         times[1] += not near
-        if not near and not close_to(p["net_ns"], t.net, max(inner - 1, 0)):
+        if not near and not close_to(p["net_ns"], t.net, max(self.inner(t.parts) - 1, 0)):
             self.v.fail("net time", h, short(p), f"trace {t.net} in {t.count}")
+
+    def inner(self, parts):
+        """Number of the hiccup's intervals that begin in these, which are among them."""
+        starts = sorted(o.start for o in self.parts)
+        return sum(bisect.bisect_left(starts, p.end) - bisect.bisect_left(starts, p.start)
+                   for p in parts)
 
     def asker(self, h, p, t):
         o = p.get("origin")
