@@ -464,14 +464,18 @@ $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfe
 JOBS	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
+	$(Q)$(MAKE) --no-print-directory check-setups & \
+	$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest $(O)/bench unit-tests \
+		$(if $(FUZZ_LIB),$(FUZZ)); rc=$$?; wait; exit $$rc
+	$(Q)$(MAKE) --no-print-directory lint
+	$(Q)tests/check $(O)
+
+# One after the other, while the compilers work. Each may fail: tests that need it say so.
+check-setups:
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-prometheus
 	-$(Q)$(MAKE) --no-print-directory $(O)/tuned
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-peers
-	$(Q)$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest $(O)/bench unit-tests \
-		$(if $(FUZZ_LIB),$(FUZZ))
-	$(Q)$(MAKE) --no-print-directory lint
-	$(Q)tests/check $(O)
 
 unit-tests: $(UNIT) $(O)/noise $(VCPU) $(HELPERS) $(O)/tests/unit/report_files $(O)/golden \
 	$(O)/golden_machines
@@ -728,7 +732,7 @@ help: ## this list
 PARTS_NOW := $(PURE_OBJ) $(LIVE_OBJ) $(BPF_OBJ) $(BENCH_OBJ) $(BENCH_BPF)
 $(shell echo '$(PARTS_NOW)' | cmp -s - $(PARTS_FILE) || echo '$(PARTS_NOW)' > $(PARTS_FILE))
 
-.PHONY: all run check dist deb rpm image live lab-guest lab-arm64 check-san check-browser \
-	check-roots check-package \
+.PHONY: all run check check-setups dist deb rpm image live lab-guest lab-arm64 check-san \
+	check-browser check-roots check-package \
 	check-cross check-all lab fuzz golden pictures accuracy oracle prove soak unit-tests bench \
 	lint fmt install uninstall clean help
