@@ -470,12 +470,15 @@ check: $(O)/.setup-check ## install what is missing, build with -Werror, run all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
-# One after the other, while the compilers work. Each may fail: tests that need it say so.
+# One after the other, while the compilers work. Each may fail: tests that need it say so. BROWSER:
+# one, too, with which the HTML report is looked at, if it can be had within a minute.
 check-setups:
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-prometheus
 	-$(Q)$(MAKE) --no-print-directory $(O)/tuned
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-peers
+	-$(if $(BROWSER),$(Q)apt-get update -qq && timeout 60 apt-get install -y -qq \
+		--no-install-recommends --download-only chromium >/dev/null && tools/setup chromium)
 
 unit-tests: $(UNIT) $(O)/noise $(VCPU) $(HELPERS) $(O)/tests/unit/report_files $(O)/golden \
 	$(O)/golden_machines
