@@ -137,17 +137,13 @@ ok(len(beside) == 2 and all(any(o["comm"] == "culprit-spinner" or o["kernel_thre
 # ---- processes that are not pinned ----
 
 
-def ran_ns(pid):
-    return int(lib.read(f"/proc/{pid}/schedstat").split()[0])
-
-
 def run_on(pid, cpu):
     """Moves it there and waits until it has run for 5 ms; returns for how long the kernel says."""
     os.sched_setaffinity(pid, {cpu})
-    first, deadline = ran_ns(pid), time.monotonic() + 20
-    while ran_ns(pid) < first + 5000000 and time.monotonic() < deadline:
+    first, deadline = lib.cpu_ns(pid), time.monotonic() + 20
+    while lib.cpu_ns(pid) < first + 5000000 and time.monotonic() < deadline:
         time.sleep(0.001)
-    return ran_ns(pid) - first
+    return lib.cpu_ns(pid) - first
 
 
 unseen = lib.unseen_switches()

@@ -16,8 +16,8 @@ import subprocess
 
 import lib
 import watching
-from lib import culprit, done, is_, ok, skip, total
-from watching import (BPFTOOL, check_sums, cpu_ns, have_run, hierarchy, poke, poke_and_count, poked,
+from lib import cpu_ns, culprit, done, is_, ok, skip, total
+from watching import (BPFTOOL, check_sums, have_run, hierarchy, poke, poke_and_count, poked,
                       program, put, rows, tids, watch)
 
 lib.need_bpf()

@@ -712,6 +712,11 @@ def stat(pid):
     return read(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
+def cpu_ns(tid):
+    """For how long a thread has had a CPU, by the kernel."""
+    return int(read(f"/proc/{tid}/schedstat").split()[0])
+
+
 def marked():
     """Processes that this file started and that still run: [(pid, comm)]."""
     found = []

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 
 import lib
-from lib import culprit
+from lib import cpu_ns, culprit
 
 NEWEST = 1 << 16  # bytes of what a watch has said
 cpu = place = watched = None  # target, folder of the file, the watched program
@@ -84,11 +84,6 @@ def have_run(*programs, seconds=0.04):
     turns of two that share it."""
     until = {tid: cpu_ns(tid) + 1e9 * seconds for p in programs for tid in p.tids}
     lib.await_gone(lambda: [tid for tid, ns in until.items() if cpu_ns(tid) < ns])
-
-
-def cpu_ns(tid):
-    """For how long a thread has had a CPU, by the kernel."""
-    return int(lib.read(f"/proc/{tid}/schedstat").split()[0])
 
 
 def check_sums(report, what):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One load: culprit run and the trace beside it, then the verdict. Used by the tests of this
 folder."""
-import contextlib
 import json
 import os
 import shutil
@@ -30,9 +29,8 @@ def descendants(pid):
     """Of a process, by their parents."""
     parents = {}
     for other in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            with open(f"/proc/{other}/stat") as f:
-                parents[int(other)] = int(f.read().rpartition(")")[2].split()[1])
+        if fields := lib.stat(other):
+            parents[int(other)] = int(fields[1])
     found = {pid}
     while more := {p for p, parent in parents.items() if parent in found} - found:
         found |= more

@@ -22,7 +22,7 @@ import time
 
 from guests import LONG, lab, need, run
 from lib import (CULPRIT, POKE, culprit, diag, done, finish, is_, ok, remove_group, skip, spawn,
-                 take_turn)
+                 stat, take_turn)
 import channel
 
 KERNEL, ARM64 = "6.12", "6.12:arm64"
@@ -171,8 +171,7 @@ def stops(_target, guest):
         begin = now()
         guest.process.send_signal(signal.SIGSTOP)
         time.sleep(0.002)
-        with open(f"/proc/{guest.process.pid}/task/{its}/stat") as f:
-            stopped = f.read().rsplit(")", 1)[1].split()[0] == "T"
+        stopped = stat(f"{guest.process.pid}/task/{its}")[0] == "T"
         end = now()
         guest.process.send_signal(signal.SIGCONT)
         # one that waits for its CPU goes on doing so, or stops only now
