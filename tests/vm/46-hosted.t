@@ -226,12 +226,14 @@ NOISES = {
 }
 
 
-BEYOND_NS = 2 * 10**9  # a line is believed so long beyond its gaps
+# A line is believed so long beyond its gaps. Noise may have its name there, and as the line bends
+# it need not.
+BEYOND_NS = 2 * 10**9
 
 
-def at_guest(line, ns):
+def at_guest(line, ns, beyond_ns=0):
     """The guest's time then; None: the clocks are not known to agree."""
-    for beyond, part in ((beyond, part) for beyond in (0, BEYOND_NS) for part in line):
+    for beyond, part in ((beyond, part) for beyond in (0, beyond_ns) for part in line):
         if part["host_from_ns"] - beyond <= ns <= part["host_to_ns"] + beyond:
             length = part["host_to_ns"] - part["host_from_ns"]
             return part["from_ns"] + (ns - part["host_from_ns"]) * (part["to_ns"]
@@ -241,7 +243,7 @@ def at_guest(line, ns):
 
 def at_guests(line, spans):
     return [(begin, begin + end - start) for begin, start, end in
-            ((at_guest(line, start), start, end) for start, end in spans) if begin]
+            ((at_guest(line, start, BEYOND_NS), start, end) for start, end in spans) if begin]
 
 
 def is_it(noise, target, piece):
