@@ -465,9 +465,8 @@ JOBS	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
 	$(Q)$(MAKE) --no-print-directory check-setups & \
-	$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest $(O)/bench unit-tests \
-		$(if $(FUZZ_LIB),$(FUZZ)); rc=$$?; wait; exit $$rc
-	$(Q)$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory $(JOBS) WERROR=1 lint all $(O)/lab_guest $(O)/bench \
+		unit-tests $(if $(FUZZ_LIB),$(FUZZ)); rc=$$?; wait; exit $$rc
 	$(Q)tests/check $(O)
 
 # One after the other, while the compilers work. Each may fail: tests that need it say so. BROWSER:
