@@ -230,8 +230,12 @@ RECIPES = {
     "S07": Recipe(batch=4, busy=loop(1, "mkdir /tmp/a; rmdir /tmp/a", "0.02"),
                   boots="rcu_nocbs=1", left=0.02, least=10,
                   without={"5.10": "Debian's kernel has no rcu_nocbs"}),
-    "K08": Recipe(batch=4, busy=loop(1, ":", "0.02"), boots="psi=0", who="psi_avgs_work",
-                  seconds=5, least=2),
+    # The averages of a cgroup begin with its first thread, where that runs; those of the whole
+    # machine have begun long before, on CPU 0 perhaps, and stay there.
+    "K08": Recipe(batch=4, busy="exec taskset -c 1 sh -c 'i=0; while :; do "
+                  "rmdir /sys/fs/cgroup/p$(((i + 10) % 20)); p=/sys/fs/cgroup/p$((i % 20)); "
+                  "mkdir $p; echo $$ > $p/cgroup.procs; i=$((i + 1)); sleep 0.5; done'",
+                  boots="psi=0", who="psi_avgs_work", seconds=5, least=2),
     "K12": Recipe(
         batch=4, boots="workqueue.power_efficient=1", who="check_lifetime", least=5,
         busy=loop(1, "ip addr add 10.1.1.1/32 dev lo; ip addr del 10.1.1.1/32 dev lo")),
