@@ -165,7 +165,8 @@ is_([*got, report["run"]["priority"]], [os.SCHED_BATCH, 0, "SCHED_BATCH"],
 
 # ---- the other clock ----
 report, log = lib.run_json(cpu, 0, "--clock", poke=["fifo", "-n", "20", "-l", "2ms"])
-told = sources(report, cpu, kind="thread", id=log[0]["tid"])
+# by its name, too: what it does there before it has that may be a stay of its own
+told = sources(report, cpu, kind="thread", id=log[0]["tid"], name=log[0]["comm"])
 ok(cpu_of(report, cpu)["records"]["lost"]
    or (len(told) == 1 and lib.as_long_as_poked(told[0]["total_ns"], told[0]["max_ns"], report, cpu,
                                                log, lib.ran(log), lib.spans(log))),

@@ -4,17 +4,18 @@
 emulated AMD-V of a guest. Each exit has its reason, and halts are no loss; where the module is not
 loaded one line says so. A virtual CPU that is stopped loses that time, with KVM or without it.
 
-    45-kvm.t [KERNEL...]    only on these; else with LONG=1 on all of them, without it on 6.12,
-                            and only with halts in userspace
+    45-kvm.t [KERNEL...]    only on these; else with LONG=1 on all of them, without it not at all
 """
 import json
 import os
 import re
 import sys
 
-from guests import LONG, lab, need, run
+from guests import lab, need, need_long, run
 from lib import diag, done, is_, ok, skip_all, take_turn
 
+if not sys.argv[1:]:
+    need_long()
 take_turn(shared=True)
 
 VCPU = os.path.join(lab.BUILD, "vcpu")
@@ -55,11 +56,10 @@ stopped() { rm -f /tmp/ready
 	kill $proc; }
 stopped
 watch user user
+watch kernel kernel
+watch process user -p
 """
-PLACES = ["user"]
-if LONG or sys.argv[1:]:
-    JOB += "watch kernel kernel\nwatch process user -p\n"
-    PLACES += ["kernel", "process"]
+PLACES = ["user", "kernel", "process"]
 
 
 def check(name, where, text):
@@ -125,7 +125,7 @@ def check_stopped(name, text):
     is_((text["stopped.rc"], text["stopped.err"]), ("0\n", ""), f"{name}: and nothing is missing")
 
 
-for kernel in need(*sys.argv[1:] or (["5.10", "6.1", "6.12", "7.3"] if LONG else ["6.12"])):
+for kernel in need(*sys.argv[1:] or ["5.10", "6.1", "6.12", "7.3"]):
     names = MORE.get(kernel.name, []) + DRIVERS
     try:
         drivers = lab.modules(kernel, *names)
