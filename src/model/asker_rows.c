@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/frames.h"
+
 #define ROWS_FEW 4 /* looked through from the first to the last */
 
 static bool was_last(const struct asker_row *o, const struct record *r)
@@ -135,12 +137,14 @@ struct asker_row *asker_way_of(struct asker_row *row, const struct asker *who)
 void asker_row_frames(struct asker_row *row, const char *const *frame, int n,
 		      const char *const *kept)
 {
+	int own = frames_of_tracer(frame, n);
 	const char **copy;
 
-	n = n < ASKER_FRAMES ? n : ASKER_FRAMES;
+	frame += own;
+	n = n - own < ASKER_FRAMES ? n - own : ASKER_FRAMES;
 	row->kept = kept;
 	row->nframes = n;
-	row->frame = kept;
+	row->frame = kept ? kept + own : NULL;
 	if (kept)
 		return;
 	copy = n ? malloc(n * sizeof(*copy)) : NULL;

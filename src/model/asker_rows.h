@@ -18,8 +18,8 @@ struct asker_row *asker_way_of(struct asker_row *row, const struct asker *who);
 /* Takes a row away; the last one has its place. */
 void asker_row_drop(struct askers *o, uint32_t i);
 
-/* Keeps the innermost frames of n. kept: where these frames stay; NULL: nowhere. Without memory it
- * keeps none. */
+/* Keeps the innermost frames of n but the tracer's own. kept: where these frames stay; NULL:
+ * nowhere. Without memory it keeps none. */
 void asker_row_frames(struct asker_row *row, const char *const *frame, int n,
 		      const char *const *kept);
 

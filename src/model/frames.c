@@ -45,3 +45,16 @@ enum frame_is frame_is(const char *name)
 	}
 	return from && begins(name, frames[from - 1].begin) ? frames[from - 1].is : FRAME_ANY;
 }
+
+int frames_of_tracer(const char *const *frame, int n)
+{
+	int way, i = 0;
+
+	while (i < n && (begins(frame[i], "bpf_prog") || begins(frame[i], "[unknown")))
+		i++;
+	way = i;
+	while (i < n && (begins(frame[i], "bpf_trace_run") || begins(frame[i], "__bpf_trace_") ||
+			 begins(frame[i], "__traceiter_")))
+		i++;
+	return i > way ? i : 0;
+}

@@ -110,4 +110,8 @@ enum frame_is {
 
 enum frame_is frame_is(const char *name);
 
+/* Counts those of the innermost of n frames that are the tracer's own: its program, whose name may
+ * be hidden (net.core.bpf_jit_kallsyms), and the way to it from the tracepoint. */
+int frames_of_tracer(const char *const *frame, int n);
+
 #endif

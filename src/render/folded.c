@@ -77,18 +77,6 @@ static void put_source(struct stack *s, const char *host, const char *lane,
 		put_name(s, source->function);
 }
 
-/* True for frames of the probe itself. */
-static bool is_probe(const char *frame)
-{
-	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
-					  "__traceiter_"};
-
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (!strncmp(frame, own[i], strlen(own[i])))
-			return true;
-	return false;
-}
-
 /* The program's calls, the outermost first. */
 static void put_calls(struct stack *s, const char *calls)
 {
@@ -107,7 +95,6 @@ static void put_asker(struct stack *s, const struct asker_row *o, const struct a
 {
 	const char *cpu = o->who.host ? "host cpu" : "cpu";
 	char comm[128], owner[REPORT_OWNER], text[192 + sizeof(owner)];
-	int innermost = 0;
 
 	report_owner(o->who.owner, owner);
 	if (asker_context(&o->who))
@@ -119,9 +106,7 @@ static void put_asker(struct stack *s, const struct asker_row *o, const struct a
 			 o->who.tid, owner, *owner ? "," : "", cpu, o->who.cpu);
 	put(s, text);
 	put_calls(s, way->who.calls);
-	while (innermost < way->nframes && is_probe(way->frame[innermost]))
-		innermost++;
-	for (int i = way->nframes; i-- > innermost;)
+	for (int i = way->nframes; i-- > 0;)
 		put_name(s, way->frame[i]);
 	if (!way->nframes && o->who.function)
 		put_name(s, o->who.function);

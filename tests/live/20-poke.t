@@ -283,4 +283,8 @@ if "setaffinity" in poked:
              + h["duration_ns"] > e["start_ns"]] for e in poked["setaffinity"]]
     ok(sum(f"migration/{cpu}" in names for names in near) >= 0.8 * N,
        "mix: setaffinity: the stopper thread", *near[:3])
+stacks = [o["stack"] for s in sources(report, cpu) for o in s["origins"] if o["stack"]]
+ok(stacks and not [s for s in stacks if re.match("bpf_(prog|trace_run)|__(bpf_trace|traceiter)_",
+                                                 s[0])],
+   "mix: no asker's stack begins with the tracer's own program", stacks)
 done()
