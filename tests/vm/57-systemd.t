@@ -7,9 +7,10 @@ import glob
 import json
 import os
 
-from guests import lab, need, run
+from guests import lab, need, need_long, run
 from lib import cpu_of, done, is_, ok, skip_all, take_turn
 
+need_long()
 take_turn(shared=True)
 kernel, = need("6.12")
 SYSTEMD = "/lib/systemd/systemd"
