@@ -56,8 +56,8 @@ static void test_others(void **state)
 		assert_int_equal(frame_is(other[i]), FRAME_ANY);
 }
 
-/* From a tracepoint of x86, from one of arm64, of a program without a name, as --redact leaves
- * one, and before 5.18; not what looks like it further out, nor a function of the kernel's. */
+/* Short and long ways from a tracepoint, of programs whose names are known, hidden or redacted, and
+ * a way alone; not what looks like it further out, nor a function of the kernel's. */
 static void test_tracer(void **state)
 {
 	static const struct {

@@ -233,7 +233,7 @@ BEYOND_NS = 2 * 10**9
 
 def at_guest(line, ns, beyond_ns=0):
     """The guest's time then; None: the clocks are not known to agree."""
-    for beyond, part in ((beyond, part) for beyond in (0, beyond_ns) for part in line):
+    for beyond, part in ((beyond, part) for beyond in sorted({0, beyond_ns}) for part in line):
         if part["host_from_ns"] - beyond <= ns <= part["host_to_ns"] + beyond:
             length = part["host_to_ns"] - part["host_from_ns"]
             return part["from_ns"] + (ns - part["host_from_ns"]) * (part["to_ns"]
