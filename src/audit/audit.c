@@ -11,6 +11,7 @@
 #include "audit/book.h"
 #include "audit/checks.h"
 #include "audit/remedy.h"
+#include "base/begins.h"
 #include "base/escape.h"
 #include "base/units.h"
 
@@ -84,7 +85,7 @@ static const char *why_silent(const struct audit *a, const char *name)
 	const char *mounted = facts_text(a->facts, "proc/mounts");
 
 	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-		if (strncmp(name, mounts[i].below, strlen(mounts[i].below)))
+		if (!begins(name, mounts[i].below))
 			continue;
 		if (!mounted)
 			return "it is not known whether its file system is mounted";

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "base/begins.h"
 #include "base/units.h"
 
 enum { FIFO = 1, ROUND_ROBIN = 2, DEADLINE = 6 }; /* include/uapi/linux/sched.h */
@@ -179,7 +180,7 @@ static void read_affinity(const char *text, struct cpus *set)
 	for (; text && *text; text += strcspn(text, "\n"), text += *text == '\n') {
 		const char *at = text + strspn(text, " \t");
 
-		if (strncmp(at, name, strlen(name)))
+		if (!begins(at, name))
 			continue;
 		at += strlen(name);
 		at += strspn(at, " \t");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/begins.h"
 #include "base/escape.h"
 
 #define SYSCTL "/proc/sys/"
@@ -34,7 +35,7 @@ static int setting(char **line, const char *path, const char *value)
 	*line = held ? malloc(path_len + value_len + 32) : NULL;
 	if (held && !*line)
 		err = -ENOMEM;
-	if (*line && plain && !strncmp(to, SYSCTL, strlen(SYSCTL)) && !strchr(to, '.')) {
+	if (*line && plain && begins(to, SYSCTL) && !strchr(to, '.')) {
 		at = *line + sprintf(*line, "sysctl -w ");
 		sprintf(at, "%s=%s", to + strlen(SYSCTL), what);
 		for (; *at && *at != '='; at++)

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/begins.h"
+
 /* Begins of commands. Words that are also said in prose (perf, dmesg) need what follows them. */
 static const char *const commands[] = {
 	"auditctl ", "chrt ",      "cpupower ",      "culprit ",      "echo ",       "ethtool ",
@@ -17,11 +19,6 @@ static const char *const commands[] = {
 static const char *const ends[] = {" says ", " lists ", " if ", " only before ", " prints "};
 
 static const char *const boots[] = {"boot with ", "boot the guest with "};
-
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
 
 static bool ends_with(const char *text, const char *at, const char *with)
 {

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "base/begins.h"
+
 ssize_t facts_bytes(const struct facts_in *in, const char *path, void *buf, size_t len)
 {
 	struct stat st;
@@ -81,11 +83,6 @@ int facts_read(struct facts_in *in, const char *path, bool absent)
 }
 
 /* ---- lines that matter of texts that are long ---- */
-
-static bool begins(const char *line, const char *word)
-{
-	return !strncmp(line, word, strlen(word));
-}
 
 /* Adds the lines of `text` for which `wanted` holds; packs them in place. */
 static int add_lines(struct facts_in *in, const char *name, char *text,

@@ -6,12 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/begins.h"
 #include "model/frames.h"
-
-static bool begins(const char *name, const char *prefix)
-{
-	return !strncmp(name, prefix, strlen(prefix));
-}
 
 static bool begins_with_any(const char *name, const char *const *prefix, size_t n)
 {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/begins.h"
+
 /* Copies what can stand in a line. */
 static void plain(char *to, size_t room, const char *from)
 {
@@ -102,7 +104,7 @@ static const char *call_of(const char *frame)
 					      "__do_sys_"};
 
 	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
-		if (!strncmp(frame, entries[i], strlen(entries[i])))
+		if (begins(frame, entries[i]))
 			return frame + strlen(entries[i]);
 	return NULL;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/begins.h"
 #include "base/units.h"
 
 #define NAMES_SHOWN 3 /* names of a list in a title */
@@ -302,7 +303,7 @@ bool finding_explains(const struct finding *f, unsigned cpu, const struct source
 		return false;
 	if (f->about || s->kind == SOURCE_IRQ) /* the target of one IRQ says nothing of another's */
 		return f->about && finding_item(f, cpu, s);
-	if (f->only && strncmp(s->name, f->only, strlen(f->only)))
+	if (f->only && !begins(s->name, f->only))
 		return false;
 	return f->cause && s->cause && !strcmp(f->cause, s->cause);
 }

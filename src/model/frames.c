@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/begins.h"
+
 static const struct {
 	const char *begin;
 	enum frame_is is;
@@ -19,13 +21,6 @@ static bool comes_after(const char *begin, const char *name)
 	while (*begin && *begin == *name)
 		begin++, name++;
 	return (unsigned char)*begin > (unsigned char)*name;
-}
-
-static bool begins(const char *name, const char *begin)
-{
-	while (*begin && *begin == *name)
-		begin++, name++;
-	return !*begin;
 }
 
 /* Only the last row that does not come after the name can be the one that it begins with. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/begins.h"
 #include "base/units.h"
 
 /* Time around a noise in which it may still come: wakeups and IPIs wait for a busy CPU. */
@@ -175,11 +176,6 @@ uint64_t noise_length(const struct noise_heard *h, const struct noise *n)
 }
 
 /* ---- the judgement ---- */
-
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
 
 static bool is_source(const struct noise_piece *p, const struct noise_want *w,
 		      const struct noise *n, unsigned cpu)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/begins.h"
 #include "base/glob.h"
 #include "base/hash.h"
 #include "model/word.h"
@@ -231,7 +232,7 @@ const char *redact_symbol(const char *name)
 {
 	static const char program[] = "bpf_prog_";
 
-	if (!name || strncmp(name, program, strlen(program)) != 0)
+	if (!name || !begins(name, program))
 		return name;
 	return "bpf_prog [bpf]";
 }
