@@ -4,12 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/calls.h"
 #include "model/redact.h"
 
 #define BITS_FIRST 9  /* the table has 2^9 slots at first, */
 #define BITS_MOST  18 /* most slots; half of them stay free */
 /* slots searched: a file whose numbers were chosen to collide must not be slow */
 #define TRIES 256
+/* Bytes of a stack's frames in all; the outermost that are beyond are left out. */
+#define STACK_TEXT 4096
+
+/* Bytes of a text, as many as a live run takes at most, and more: a longer one is cut. A file says
+ * each once and means it a million times: one of a megabyte would be hashed and printed as often.
+ */
+static const uint16_t text_most[EVENT_TYPES] = {
+	[EVENT_IRQ] = 256,    /* the CPUs' list, too */
+	[EVENT_SYMBOL] = 640, /* KSYM_NAME_LEN, 512, and the module's name */
+	[EVENT_STACK] = 640,        [EVENT_OWNER] = 4096 + OWNER_TEXT, /* PATH_MAX */
+	[EVENT_COMMAND] = 256,      [EVENT_DEVICE] = 600,
+	[EVENT_CALLS] = CALLS_TEXT,
+};
 
 struct name {
 	uint64_t number;
@@ -80,21 +94,33 @@ static const struct name *known(const struct naming *n, enum event_type type, ui
 
 static const char *keep(struct naming *n, struct reading *r, enum event_type type)
 {
+	struct table *t = &n->table[event_is_users(type)];
 	size_t len;
 	const char *text = get_text(r, &len);
 
-	text = text ? texts_keep(n->table[event_is_users(type)].texts, text, len) : NULL;
+	if (text && len > text_most[type]) {
+		len = text_most[type];
+		t->lacks = true;
+	}
+	text = text ? texts_keep(t->texts, text, len) : NULL;
 	return n->redact ? redact_symbol(text) : text;
 }
 
 static void take_stack(struct naming *n, struct reading *r, struct name *x, int nframes)
 {
 	const char *frame[STACK_FRAMES];
+	size_t len = 0;
+	int all = nframes;
 
-	for (int i = 0; i < nframes; i++) {
+	nframes = 0;
+	for (int i = 0; i < all; i++) {
 		const char *text = keep(n, r, EVENT_STACK);
 
-		frame[i] = text ? text : "?";
+		len += text ? strlen(text) : 0;
+		if (len <= STACK_TEXT)
+			frame[nframes++] = text ? text : "?";
+		else
+			n->table[0].lacks = true;
 	}
 	x->frame = (const void *)texts_keep(n->table[0].texts, (const char *)frame,
 					    nframes * sizeof(frame[0]));

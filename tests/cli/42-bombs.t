@@ -4,6 +4,8 @@
 report is measured, and its bound held. And the time of its size."""
 import os
 import re
+import resource
+import struct
 import subprocess
 import tempfile
 import threading
@@ -217,6 +219,46 @@ for value in (1 << 55, (1 << 62) - 1, 10**12):
         if status or not 100 < n < 1000000 or err:
             large.append((value, args, status, n, err))
 is_((len(formats) >= 12, large), (True, []), "one value of years: each format ends")
+
+# ---- one name of megabytes, which each hiccup means ----
+
+LONG = 4 << 20 >> 1  # bytes; a chunk may have as many twice
+FUNCTION = 0xffffffff81000000
+
+
+def named(lanes, each, name):
+    """So many hiccups on each CPU, in each of which the interrupt of this function came."""
+    yield b"EVNT", (forged.number(BASE) + bytes((forged.SYMBOL, )) +
+                    struct.pack("<Q", FUNCTION) + forged.text(name))
+    for first in range(0, lanes, 16):
+        events = forged.number(BASE)
+        for lane in range(first, min(first + 16, lanes)):
+            events += b"\x40" + forged.number(lane)
+            for i in range(each):
+                events += forged.irq(0, FUNCTION, i + 1, BASE + 1500 if not i else 5000, 900)
+                events += forged.hiccup(BASE + 100 if not i else 3000, 2000, 1, forged.IRQ_LEVEL)
+        yield b"EVNT", events
+
+
+def took(name, *args):
+    """CPU seconds, bytes, and what stands on stderr."""
+    write(bomb, (b"HEAD", forged.head(begin, [cpu] * 500)), *named(500, 40, name), (b"END ", b""))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    _, status, n, err = report(bomb, *args)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime, n, status, err)
+
+
+# A name so long took 70 to 90 times as long as the longest that may be (640 bytes).
+for args in ((), ("-f", "csv"), ("-f", "parquet", "-o", place + "/x")):
+    short, short_n, *fine = took(b"f" * 640, *args)
+    large, n, *same = took(b"f" * LONG, *args)
+    with open(os.path.join(place, "out")) as f:
+        said = " ".join(f.read().split())
+    ok(fine == same == [0, ""] and large < 10 * short, "a name of 2 MiB takes no longer than one "
+       f"of 640 bytes: {' '.join(args[:2])}", large, short, same)
+    ok("more came than there is room for" in said if not args else n == short_n,
+       "and is cut: " + " ".join(args[:2]), n, short_n, said[:600])
 
 for bad in ("", "1", "1k", "15M", "1x", "-1G", "1GG", "99999999G"):
     mb, status, _, err = report(many, "--memory", bad)

@@ -5,8 +5,9 @@ import ctypes
 import struct
 import zlib
 
-THREAD = 5  # record_kind
-HICCUP = 3  # event_type
+IRQ, THREAD = 1, 5  # record_kind
+IRQ_LEVEL = 2
+HICCUP, SYMBOL, STACK = 3, 7, 8  # event_type
 
 
 def number(v):
@@ -27,9 +28,13 @@ def section(data):
     return number(len(data)) + data
 
 
-def fact(name, text, err=0):
+def text(data):
+    return number(len(data) + 1) + data
+
+
+def fact(name, data, err=0):
     """One of a chunk FACT."""
-    return number(len(name) + 1) + name + signed(err) + number(len(text)) + text
+    return text(name) + signed(err) + section(data)
 
 
 class Reader:
@@ -126,7 +131,14 @@ def thread(place, tid, name, seq, end, length):
             number(length))
 
 
-def hiccup(start, length, records):
-    """start: from the CPU's last hiccup's end; records: how many of threads lie in it."""
-    return (bytes((HICCUP, )) + signed(start) + number(length) + number(0) + number(records)
-            + bytes(6))
+def irq(place, function, seq, end, length):
+    """A record of an IRQ's handler, as thread()."""
+    shape = struct.pack("<2QIiH4B16s", function, 0, 5, -1, 0, IRQ, IRQ_LEVEL, 0, 0, b"")
+    return (bytes((0x80 | 1 | 2, )) + number(place) + shape + struct.pack("<I", seq) + signed(end) +
+            number(length))
+
+
+def hiccup(start, length, records, level=0):
+    """start: from the CPU's last hiccup's end; records: how many of this level lie in it."""
+    return (bytes((HICCUP, )) + signed(start) + number(length) +
+            b"".join(number(0) + number(records if at == level else 0) for at in range(4)))

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/calls.h"
 #include "recording/naming.h"
 
 #define MOST 131072 /* names that are kept */
@@ -193,6 +194,78 @@ static void test_long_owners(void **state)
 	assert_string_equal(names->symbol(names->ctx, 0xffffffff81000000), "tick_handle");
 }
 
+/* A text of so many bytes, and for a stack as many frames of it. */
+static void take_long(enum event_type type, uint64_t number, size_t len, int nframes)
+{
+	struct event e = named(type, number);
+	struct bytes bytes = {0};
+	char text[65536];
+	struct reading r;
+
+	memset(text, 'x', len);
+	text[len] = 0;
+	for (int i = 0; i < nframes; i++)
+		put_text(&bytes, text, sizeof(text));
+	assert_false(bytes.failed);
+	r = (struct reading){bytes.at, bytes.at + bytes.len, false};
+	e.named.nframes = nframes;
+	naming_take(naming, &r, &e);
+	assert_false(r.bad);
+	assert_ptr_equal(r.at, r.end);
+	free(bytes.at);
+}
+
+static const char *name_of(const struct names *n, enum event_type type, uint64_t number)
+{
+	return type == EVENT_IRQ      ? n->irq(n->ctx, number)
+	       : type == EVENT_DEVICE ? n->irq_device(n->ctx, number)
+	       : type == EVENT_SYMBOL ? n->symbol(n->ctx, number)
+	       : type == EVENT_OWNER  ? n->owner(n->ctx, number)
+	       : type == EVENT_CALLS  ? n->calls(n->ctx, number)
+				      : n->command(n->ctx, number >> 32, "");
+}
+
+/* A file says a text once, and means it a million times. */
+static void test_long_texts(void **state)
+{
+	static const struct {
+		enum event_type type;
+		int texts;
+		size_t most;
+	} rows[] = {
+		{EVENT_IRQ, 2, 256},     {EVENT_SYMBOL, 1, 640}, {EVENT_OWNER, 1, 4480},
+		{EVENT_COMMAND, 1, 256}, {EVENT_DEVICE, 1, 600}, {EVENT_CALLS, 1, CALLS_TEXT},
+	};
+	const char *frame[STACK_FRAMES];
+	const struct names *names;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t number = rows[i].type == EVENT_COMMAND ? names_command(7, "") : 7;
+
+		end(state);
+		assert_int_equal(begin(state), 0);
+		names = naming_names(naming);
+		take_long(rows[i].type, number - 1, rows[i].most, rows[i].texts);
+		assert_false(naming_lacks(naming));
+		take_long(rows[i].type, number, 65000, rows[i].texts);
+		assert_true(naming_lacks(naming));
+		assert_int_equal(strlen(name_of(names, rows[i].type, number)), rows[i].most);
+	}
+	end(state);
+	assert_int_equal(begin(state), 0);
+	names = naming_names(naming);
+	take_long(EVENT_STACK, 1, 85, STACK_FRAMES);
+	assert_false(naming_lacks(naming));
+	assert_int_equal(names->stack(names->ctx, 1, frame), STACK_FRAMES);
+	take_long(EVENT_STACK, 2, 100, STACK_FRAMES);
+	assert_true(naming_lacks(naming));
+	assert_int_equal(names->stack(names->ctx, 2, frame), 40);
+	assert_int_equal(strlen(frame[39]), 100);
+	take_long(EVENT_STACK, 3, 65000, 2);
+	assert_int_equal(names->stack(names->ctx, 3, frame), 2);
+	assert_int_equal(strlen(frame[1]), 640);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +273,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_too_many, begin, end),
 		cmocka_unit_test_setup_teardown(test_too_many_owners, begin, end),
 		cmocka_unit_test_setup_teardown(test_long_owners, begin, end),
+		cmocka_unit_test_setup_teardown(test_long_texts, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
