@@ -182,6 +182,53 @@ void way_close(struct way *w)
 	w->dir = -1;
 }
 
+/* The way to a directory whose path may end with slashes. 0 or -errno. */
+static int open_directory(struct way *w, const char *path)
+{
+	char plain[PATH_MAX];
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (len >= sizeof(plain))
+		return -ENAMETOOLONG;
+	memcpy(plain, path, len);
+	plain[len] = '\0';
+	return way_open(w, plain);
+}
+
+int way_mkdir(const char *path, mode_t mode)
+{
+	struct way w;
+	struct stat st;
+	int err = open_directory(&w, path);
+
+	if (!err)
+		err = !mkdirat(w.dir, w.name, mode) ? 1 : errno == EEXIST ? 0 : -errno;
+	while (!err) {
+		if (fstatat(w.dir, w.name, &st, AT_SYMLINK_NOFOLLOW))
+			err = -errno;
+		else if (S_ISLNK(st.st_mode))
+			err = way_follow(&w);
+		else if (!S_ISDIR(st.st_mode))
+			err = -ENOTDIR;
+		else
+			break;
+	}
+	way_close(&w);
+	return err == -EISDIR ? 0 : err;
+}
+
+void way_rmdir(const char *path)
+{
+	struct way w;
+
+	if (open_directory(&w, path))
+		return;
+	unlinkat(w.dir, w.name, AT_REMOVEDIR);
+	way_close(&w);
+}
+
 const char *way_error(int error)
 {
 	int positive = error < 0 ? -error : error;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The directories on the way to a file that is to be made: a link that somebody else could have put
- * there leads root wherever they like. So the way is gone once, one directory at a time, and what
- * is done at its end is done in the directory that was reached, whatever is put in the way
- * meanwhile.
+/* The directories on the way to a file, or to a directory, that is to be made: a link that somebody
+ * else could have put there leads root wherever they like. So the way is gone once, one directory
+ * at a time, and what is done at its end is done in the directory that was reached, whatever is put
+ * in the way meanwhile.
  */
 #ifndef CULPRIT_WAY_H
 #define CULPRIT_WAY_H
@@ -30,6 +30,14 @@ int way_open(struct way *w, const char *path);
 int way_follow(struct way *w);
 
 void way_close(struct way *w);
+
+/* Makes the directory at the end of the way; the path may end with slashes. 1: made; 0: there is
+ * one already, perhaps by links that way_follow() follows; or -errno, -ENOTDIR where something else
+ * is there. */
+int way_mkdir(const char *path, mode_t mode);
+
+/* Removes the directory that way_mkdir() made, if it is empty. */
+void way_rmdir(const char *path);
 
 /* True for a link at the end that another user has put there, or anybody could have: what is no
  * file, a device, say, is not theirs to name. */

@@ -13,6 +13,7 @@
 #include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
+#include "base/way.h"
 #include "cmd/actions.h"
 #include "cmd/flight_file.h"
 #include "cmd/limits.h"
@@ -163,15 +164,18 @@ static int look_at_path(struct flight *f)
 {
 	struct stat st;
 	size_t len = strlen(f->path);
-	bool meant = len && f->path[len - 1] == '/';
-	int err = meant && mkdir(f->path, 0700) ? errno : 0;
+	int made = len && f->path[len - 1] == '/' ? way_mkdir(f->path, 0700) : 0;
 
-	if (meant && !err)
+	if (made < 0)
+		return complain("cannot make the directory %s: %s", f->path,
+				made == -ENOTDIR ? "it is no directory" : way_error(made));
+	if (made)
 		say("made the directory %s", f->path);
 	f->directory = !stat(f->path, &st) && S_ISDIR(st.st_mode);
-	if (meant && !f->directory)
-		return complain("cannot make the directory %s: %s", f->path,
-				err && err != EEXIST ? strerror(err) : "it is no directory");
+	/* Not once the window is over: a link that is not followed then is told of now. */
+	made = f->directory ? way_mkdir(f->path, 0700) : 0;
+	if (made < 0)
+		return complain("cannot write into %s: %s", f->path, way_error(made));
 	if (!f->directory && f->o->keep > 1)
 		return complain(
 			"--keep %llu needs a directory, and %s is none: write %s/, which is made "

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "audit/kept.h"
 #include "base/say.h"
+#include "base/way.h"
 #include "cmd/newfile.h"
 #include "cmd/output.h"
 #include "render/audit_setup.h"
@@ -79,10 +79,9 @@ static int check_dir(const char *dir)
 /* Makes the directory unless it is there. 1: made, 0: there, -1 with the reason said. */
 static int make_dir(const char *dir)
 {
-	if (!mkdir(dir, 0777))
-		return 1;
-	return errno == EEXIST ? 0
-			       : complain("cannot make the directory %s: %s", dir, strerror(errno));
+	int made = way_mkdir(dir, 0777);
+
+	return made < 0 ? complain("cannot make the directory %s: %s", dir, way_error(made)) : made;
 }
 
 int setup_tuned(const char *dir, const struct view *v)
@@ -117,7 +116,7 @@ static int check_tuned(const char *dir)
 	err = path_in(conf, dir, "tuned.conf") || path_in(script, dir, "script.sh") ||
 	      check_file(conf) || check_file(script);
 	if (made)
-		rmdir(dir);
+		way_rmdir(dir);
 	return err ? -1 : 0;
 }
 

@@ -101,6 +101,15 @@ for name, *way in (("a recording", "record", *RUN[1:], "--force"), ("-r", *RUN, 
        and content(os.path.join(private, "x")) == "precious",
        f"{name}: a link on the way there is refused", r, os.listdir(private))
 os.unlink(os.path.join(private, "x"))
+for name, *way in (("record --last", "record", *RUN[1:3], "-d", "9s", "--last", "1s"),
+                   ("audit --tuned", "audit", "-c", "0", "--tuned"),
+                   ("tune --tuned", "tune", "-c", "0", "--until", "worst<1s", "--tuned")):
+    for end in "new/", "":
+        r = culprit(*way, os.path.join(shared, "way", end))
+        ok(r.rc == 1 and "a symbolic link in a directory" in r.err and os.listdir(private) == []
+           and "measur" not in r.err and r.out == "",
+           f"{name}: a link on the way to a directory{' that is to be made' if end else ''} is "
+           "refused, and nothing is made", r, os.listdir(private))
 
 path = os.path.join(shared, "device")
 os.symlink("/dev/null", path)
