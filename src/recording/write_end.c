@@ -40,15 +40,16 @@ static bool is_gone(struct recorder *r, int *error)
 	return true;
 }
 
-/* Waits until the writing process is done; its last word counts. */
+/* Waits until the writing process is done; its last word counts. Who waits again does so until the
+ * same time. */
 static int await_writer(struct recorder *r)
 {
-	uint64_t deadline = write_deadline(r);
 	struct timespec nap = {0, 2 * NSEC_PER_MSEC};
 	int error;
 
+	r->end_by_ns = write_deadline(r);
 	while (!is_gone(r, &error)) {
-		if (now_ns() >= deadline)
+		if (now_ns() >= r->end_by_ns)
 			return ETIMEDOUT;
 		nanosleep(&nap, NULL);
 	}
@@ -170,8 +171,8 @@ void recorder_close(struct recorder *r)
 		return;
 	if (r->queue && r->pid > 0) {
 		queue_leave(r->queue);
-		if (await_writer(r) && r->pid > 0)
-			(r->piped ? reap_killed(r->pid) : reap(r->pid, NULL));
+		if (await_writer(r))
+			reap_killed(r->pid); /* somebody may have stopped it */
 	}
 	if (r->made && !r->headed)
 		create_remove(r->path);

@@ -25,7 +25,9 @@ struct recorder {
 	bool headed, failed, made; /* made: has a name, and goes if nothing is in it */
 	bool ended;                /* tail and end are on the way */
 	bool piped;                /* true: its file is a pipe */
-	uint64_t end_by_ns;        /* into a pipe: when its end must be through; 0: no end yet */
+	/* When the end must be through: into a pipe from the tail on, else once it is waited for;
+	 * 0: not yet. */
+	uint64_t end_by_ns;
 };
 
 /* Give what is in hand to the writing process: the chunk of events, and the index of those. */

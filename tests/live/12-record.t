@@ -491,6 +491,23 @@ r = culprit("report", rec)
 ok(r.rc == 0 and "left out: names of the host" in r.out and "user-" in r.out and
    re.search(r"\[\w+/|vector +local_timer", r.out), "of which there is a report that says so", r)
 
+if os.environ.get("LONG"):  # for as long as the writing process may take to finish, 30 s
+    rec = at("stopped.rec")
+    with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-r", rec) as run:
+        held = {}
+        for pid, _ in lib.marked():
+            with contextlib.suppress(OSError):
+                held[pid] = [os.readlink(fd.path) for fd in os.scandir(f"/proc/{pid}/fd")]
+        writers = [pid for pid, files in held.items() if rec in files and pid != run.proc.pid]
+        for pid in writers:
+            os.kill(pid, signal.SIGSTOP)
+        begun = time.monotonic()
+    r = run.result
+    ok(len(writers) == 1 and r.rc == 1 and "stops here: the rest was not taken in time" in r.err
+       and r.out.startswith("{"), "a writing process that was stopped does not hold up the end", r,
+       writers, time.monotonic() - begun)
+    is_([p for p in lib.marked() if p[0] in writers], [], "and is not left")
+
 noise.terminate()
 lib.finish(noise)
 subprocess.run(["rm", "-rf", work])
