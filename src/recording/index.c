@@ -12,18 +12,22 @@ int index_init(struct index *x, uint32_t nlanes)
 {
 	*x = (struct index){.nlanes = nlanes};
 	x->lane = calloc(nlanes ? nlanes : 1, sizeof(*x->lane));
-	return x->lane ? 0 : -ENOMEM;
+	x->read = calloc(nlanes ? nlanes : 1, sizeof(*x->read));
+	return x->lane && x->read ? 0 : -ENOMEM;
 }
 
 void index_free(struct index *x)
 {
 	free(x->lane);
+	free(x->read);
 	x->lane = NULL;
+	x->read = NULL;
 }
 
 void index_clear(struct index *x)
 {
 	memset(x->lane, 0, x->nlanes * sizeof(*x->lane));
+	x->nread = 0;
 	x->chunks = 0;
 	x->raw = 0;
 	x->needed = false;
@@ -235,7 +239,8 @@ bool get_index(struct reading *r, struct index *x)
 	struct reading s = get_section(r);
 	uint64_t some, events = 0, at = 0;
 
-	index_clear(x);
+	while (x->nread)
+		x->lane[x->read[--x->nread]] = (struct index_lane){0};
 	x->chunks = get_number(&s);
 	x->raw = get_number(&s);
 	x->needed = get_u8(&s) & IS_NEEDED;
@@ -250,6 +255,7 @@ bool get_index(struct reading *r, struct index *x)
 		if (s.bad)
 			break;
 		at += step;
+		x->read[x->nread++] = at;
 		l = &x->lane[at];
 		get_lane(&lane, l);
 		/* each event takes a byte or more */

@@ -31,6 +31,9 @@ struct index {
 	uint64_t raw;            /* bytes of the chunks, unpacked */
 	bool needed;             /* something is in them that every reader needs */
 	struct index_lane *lane; /* all zeros: nothing of that CPU */
+	/* The lanes that were read, in their order: a small file may have many an index of many
+	 * CPUs. */
+	uint32_t *read, nread;
 };
 
 int index_init(struct index *x, uint32_t nlanes); /* 0 or -ENOMEM; index_free in either case */

@@ -126,11 +126,11 @@ bool part_passes(struct recording *r)
 	if (!r->indexed || r->chunks.at < r->judged || !find_index(r, &g) ||
 	    (r->index.needed && !r->finding))
 		return false;
-	for (uint32_t i = 0; i < r->nlanes; i++)
-		if (!passes(r, i))
+	for (uint32_t i = 0; i < r->index.nread; i++)
+		if (!passes(r, r->index.read[i]))
 			return false;
-	for (uint32_t i = 0; i < r->nlanes; i++)
-		take_index(r, i);
+	for (uint32_t i = 0; i < r->index.nread; i++)
+		take_index(r, r->index.read[i]);
 	r->chunks.at = g.next;
 	return true;
 }
