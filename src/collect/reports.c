@@ -23,6 +23,7 @@ struct reports {
 	uint64_t started; /* start of the process, ticks; 0: not known */
 	int fd;           /* -1: it makes none */
 	uint64_t fetched; /* number of reports read */
+	uint64_t seen_ns; /* no later than when their number was last read */
 	struct culprit_report pending[CULPRIT_REPORTS];
 	uint32_t npending, taken; /* the first `taken` of these are the model's */
 	uint64_t begin_ns;        /* start of the window */
@@ -30,9 +31,10 @@ struct reports {
 	uint64_t ends;            /* number of reports made when the window ended */
 	uint64_t lost;
 	uint64_t strangers, misdated, early; /* left out */
-	uint64_t work;                       /* with those since the last fetch */
-	int64_t start_shift;                 /* ns, of the clock that says when it started */
-	int64_t shift; /* shift of the program's clock, which may be in a time namespace */
+	uint64_t forged;     /* times that more were said to have been made than can be */
+	uint64_t work;       /* with those since the last fetch */
+	int64_t start_shift; /* ns, of the clock that says when it started */
+	int64_t shift;       /* shift of the program's clock, which may be in a time namespace */
 };
 
 /* When the process started; 0: not known, as culprit_start_ticks says. */
@@ -148,6 +150,7 @@ void reports_open(struct reports *p, uint64_t begin_ns)
 	if (p->fd >= 0 || !p->pid)
 		return;
 	p->begin_ns = begin_ns;
+	p->seen_ns = now_ns();
 	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)p->pid);
 	p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (p->fd < 0)
@@ -211,19 +214,31 @@ static void keep(struct reports *p, uint64_t now)
 		p->npending++;
 }
 
+/* Passes over those that were overwritten. The program says how many it has made, and may say
+ * anything. None makes one a nanosecond: all its threads add to one number. */
+static void skip(struct reports *p, uint64_t head, uint64_t since_ns)
+{
+	uint64_t more = head - p->fetched - CULPRIT_REPORTS;
+
+	if (more <= since_ns)
+		lose(p, head - CULPRIT_REPORTS);
+	else
+		p->forged++;
+	p->fetched = head - CULPRIT_REPORTS;
+}
+
 void reports_fetch(struct reports *p)
 {
-	uint64_t head, now;
+	uint64_t head, now, began = now_ns();
 
 	p->work = 0;
 	if (p->fd < 0 ||
 	    !read_reports(p, &head, sizeof(head), offsetof(struct culprit_reports, head)))
 		return;
 	now = now_ns(); /* those below head have been made */
-	if (head > p->fetched + CULPRIT_REPORTS) {
-		lose(p, head - CULPRIT_REPORTS);
-		p->fetched = head - CULPRIT_REPORTS;
-	}
+	if (head > p->fetched && head - p->fetched > CULPRIT_REPORTS)
+		skip(p, head, now - p->seen_ns);
+	p->seen_ns = began;
 	memmove(p->pending, p->pending + p->taken, (p->npending - p->taken) * sizeof(*p->pending));
 	p->npending -= p->taken;
 	p->taken = 0;
@@ -292,6 +307,10 @@ void reports_end(struct reports *p, uint64_t ns)
 		      "that end no later than they begin, or after they were made: times have to "
 		      "be of CLOCK_MONOTONIC, the begin first");
 	tell_left_out(p, p->early, "that begin before the window");
+	if (p->forged)
+		say("process %d said %llu times that it had made more reports than it can have: "
+		    "how many of them were lost is not known",
+		    p->pid, (unsigned long long)p->forged);
 }
 
 /* Whoever can store a report can store any number in it. */

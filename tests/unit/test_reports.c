@@ -289,13 +289,43 @@ static void made_later(void **state)
 	}
 }
 
+/* More than can have been made are not lost; as many as there may be in the time are. */
+static void forged(void **state)
+{
+	struct culprit_reports *mine = culprit_reports_open();
+	struct reports *p = reports_new(getpid());
+	struct culprit_report r;
+
+	(void)state;
+	assert_true(mine && p);
+	reports_open(p, 1000);
+	for (int i = 0; i < 3; i++) {
+		mine->head += UINT64_MAX / 4;
+		reports_fetch(p);
+		assert_false(reports_next(p, 2000, &r));
+	}
+	mine->head = 7;
+	reports_fetch(p);
+	assert_int_equal(reports_lost(p), 0);
+	mine->head = UINT64_MAX - 3 * CULPRIT_REPORTS;
+	reports_fetch(p);
+	usleep(10);
+	mine->head += 5000;
+	reports_fetch(p);
+	assert_int_equal(reports_lost(p), 5000);
+	reports_end(p, 2000);
+	assert_int_equal(reports_lost(p), 5000 + CULPRIT_REPORTS);
+	reports_free(p);
+	culprit_reports_close(mine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_its_own), cmocka_unit_test(forked),
 		cmocka_unit_test(bounded),    cmocka_unit_test(many),
 		cmocka_unit_test(impossible), cmocka_unit_test(half_written),
-		cmocka_unit_test(made_later),
+		cmocka_unit_test(made_later), cmocka_unit_test(forged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
