@@ -91,7 +91,7 @@ for what, args, says in (
         ("tune: a profile that cannot be", ("--tuned", "/nonexistent/x", *ON),
          "cannot make the directory /nonexistent/x: No such file"),
         ("tune: a profile in a file", ("--tuned", "/etc/hostname", *ON),
-         "cannot write to /etc/hostname/tuned.conf: Not a directory"),
+         "cannot make the directory /etc/hostname: Not a directory"),
         ("tune: a profile where another file is", ("--tuned", PROFILE, "--ansible",
                                                    "/nonexistent/x", *ON), "/nonexistent/x: "),
         ("tune: an id that is none", ("K99", *ON), "'K99' is not the id of a cause"),

@@ -153,7 +153,9 @@ def limited(what, *args, limit):
     is_(sorted(os.listdir(place)), left, "and nothing is left")
 
 
-LIMITS = [("descriptors", resource.RLIMIT_NOFILE, n, n) for n in (4, 6, 16)]
+# A sanitizer looks for leaks with a descriptor of its own, and says it where it has none.
+LIMITS = [("descriptors", resource.RLIMIT_NOFILE, n, n) for n in (4, 6, 16)
+          if n > 4 or not lib.sanitized()]
 LIMITS += [("MB of addresses", resource.RLIMIT_AS, n, n << 20) for n in (16, 64)
            if not lib.sanitized()]
 for what, limit, shown, n in LIMITS:
