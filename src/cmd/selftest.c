@@ -121,16 +121,18 @@ static int end(void *ctx)
 }
 
 /* Measures while these noises are made. Returns the exit code. */
-static int measure_noise(struct noisy_window *w, const struct measure *measure, bool trace,
+static int measure_noise(struct noisy_window *w, const struct options *o, bool trace,
 			 const struct noise_run runs[NOISE_RUNS])
 {
-	struct measure m = *measure;
+	struct measure m = o->measure;
 	struct collect_options co;
 	struct live live = {.measure = &m,
 			    .engine = &collect_engine,
 			    .engine_options = &co,
 			    .view = w->view,
-			    .keeps = trace ? 0 : RIGHTS_ALL, /* another measurement follows */
+			    .keeps = !trace           ? RIGHTS_ALL /* another measurement follows */
+				     : o->output.path ? RIGHTS_OF_FILES
+						      : 0,
 			    .too_early = EXIT_INCOMPLETE,
 			    .ctx = w,
 			    .begin = begin,
@@ -258,9 +260,9 @@ static int selftest(struct options *o, const struct host *host)
 	if (!w[0].view || !w[1].view)
 		complain("out of memory");
 	else
-		code = measure_noise(&w[0], &o->measure, false, costs);
+		code = measure_noise(&w[0], o, false, costs);
 	if (code == EXIT_OK && !measure_stop)
-		code = measure_noise(&w[1], &o->measure, true, all);
+		code = measure_noise(&w[1], o, true, all);
 	else if (code == EXIT_OK)
 		code = EXIT_INCOMPLETE;
 	if (code == EXIT_OK || (code == EXIT_INCOMPLETE && w[1].view->run.started_ns))
