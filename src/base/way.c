@@ -24,13 +24,17 @@ static bool is_strangers(const struct stat *st)
 	return st->st_uid && st->st_uid != geteuid();
 }
 
-/* True where another user has put that link. */
-static bool misleads(const struct way *w, const struct stat *link)
+bool way_is_safe(const struct way *w)
 {
 	struct stat dir;
 
-	return is_strangers(link) &&
-	       (fstat(w->dir, &dir) || is_strangers(&dir) || dir.st_mode & (S_IWGRP | S_IWOTH));
+	return !fstat(w->dir, &dir) && !is_strangers(&dir) && !(dir.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* True where another user has put that link. */
+static bool misleads(const struct way *w, const struct stat *link)
+{
+	return is_strangers(link) && !way_is_safe(w);
 }
 
 bool way_is_strange(const struct way *w, const struct stat *link)
@@ -40,7 +44,7 @@ bool way_is_strange(const struct way *w, const struct stat *link)
 
 bool way_to_others(const struct way *w, const struct stat *st)
 {
-	return S_ISFIFO(st->st_mode) && st->st_uid != geteuid() && way_is_anybodys(w);
+	return S_ISFIFO(st->st_mode) && st->st_uid != geteuid() && !way_is_safe(w);
 }
 
 int way_standard(const struct stat *st)

@@ -46,8 +46,12 @@ bool way_is_strange(const struct way *w, const struct stat *link);
 /* True where anybody may write in the directory, or that is not known. */
 bool way_is_anybodys(const struct way *w);
 
-/* True for another user's pipe in a directory where anybody may write: st is of what the name
- * says, or of what was opened there. Whoever has put it there would get what is written. */
+/* True where nobody else can put anything in the directory, or exchange it: another user may
+ * neither own it nor write in it. */
+bool way_is_safe(const struct way *w);
+
+/* True for another user's pipe in a directory that is not safe: st is of what the name says, or of
+ * what was opened there. Whoever has put it there would get what is written. */
 bool way_to_others(const struct way *w, const struct stat *st);
 
 /* Standard output or standard error, when it is this file; else -1. Whoever redirected it there

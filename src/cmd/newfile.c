@@ -294,13 +294,14 @@ FILE *newfile_grow(const char *path)
 }
 
 /* A file that is there already must be one that nobody else could have put there: not one's own
- * from elsewhere either, by a hard link. */
+ * from elsewhere either, by a hard link. What is no file was exchanged for the one that was judged.
+ */
 static bool is_foreign(int fd, const struct way *w)
 {
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       (st.st_uid != geteuid() || st.st_nlink > 1) && way_is_anybodys(w);
+	return fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	       ((st.st_uid != geteuid() || st.st_nlink > 1) && way_is_anybodys(w));
 }
 
 int newfile_append(const char *path)
@@ -316,7 +317,7 @@ int newfile_append(const char *path)
 	fd = err ? err
 		 : openat(w->dir, w->name,
 			  O_WRONLY | O_APPEND | O_CREAT | (n.made ? O_EXCL : 0) | O_NOFOLLOW |
-				  O_NOCTTY | O_CLOEXEC,
+				  O_NOCTTY | O_NONBLOCK | O_CLOEXEC,
 			  0666);
 	err = err ? err : fd < 0 ? -errno : is_foreign(fd, w) ? -EPERM : 0;
 	way_close(w);

@@ -11,26 +11,27 @@
 #include "base/say.h"
 #include "base/way.h"
 
-/* True for a link, or a pipe to somebody, that another user could have put there. */
-static bool is_planted(const struct way *w)
+/* Links are followed where nobody else can put one, or exchange another thing for one. */
+static int end_flags(const struct way *w)
 {
-	struct stat st;
-
-	return !fstatat(w->dir, w->name, &st, AT_SYMLINK_NOFOLLOW) &&
-	       ((S_ISLNK(st.st_mode) && way_is_strange(w, &st)) || way_to_others(w, &st));
+	return way_is_safe(w) ? 0 : AT_SYMLINK_NOFOLLOW;
 }
 
-/* True for what is there and is no file, which is opened as it is. */
+/* True for what is there and is no file, which is opened as it is: no link, and no pipe to
+ * somebody, that another user could have put there. */
 static bool is_other(const struct way *w, struct stat *st)
 {
-	return !is_planted(w) && !fstatat(w->dir, w->name, st, 0) && !S_ISREG(st->st_mode);
+	return !fstatat(w->dir, w->name, st, end_flags(w)) && !S_ISREG(st->st_mode) &&
+	       !S_ISLNK(st->st_mode) && !way_to_others(w, st);
 }
 
 /* Opens what is no file. A pipe must have its reader: who waited for one could not be ended, as its
  * signals ask for the end of a window that has not begun. A descriptor or -errno. */
 static int open_other(const struct way *w, const struct stat *was)
 {
-	int fd = openat(w->dir, w->name, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(w->dir, w->name,
+			O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC |
+				(end_flags(w) ? O_NOFOLLOW : 0));
 	struct stat st;
 
 	if (fd < 0)

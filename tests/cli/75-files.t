@@ -152,6 +152,23 @@ os.lchown(path, NOBODY, NOBODY)
 r = culprit(*WAYS["-o"], path)
 ok(r.rc == 1 and "of another user" in r.err, "another user's link to a device is refused", r)
 os.unlink(path)
+for owner, mode in (NOBODY, 0o755), (0, 0o775):
+    os.chown(theirs, owner, NOBODY)
+    os.chmod(theirs, mode)
+    path = os.path.join(theirs, "fifo")
+    os.mkfifo(path)
+    os.chown(path, NOBODY, NOBODY)
+    end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    r = culprit(*WAYS["-o"], path)
+    again = culprit("record", *RUN[1:], path)
+    is_((r.rc, "another user's pipe" in r.err, again.rc, "exists already" in again.err,
+         os.read(end, 1)), (1, True, 1, True, b""),
+        f"another user's fifo where a stranger may write (mode {mode:o}) is refused")
+    os.close(end)
+    os.unlink(path)
+os.chown(theirs, NOBODY, NOBODY)
+os.chmod(theirs, 0o755)
+
 for link, error in (("loop", "Too many links"), ("loop/x", "Too many links")):
     if not os.path.lexists(os.path.join(private, "loop")):
         os.symlink("loop", os.path.join(private, "loop"))
