@@ -170,6 +170,10 @@ struct task {
 struct task_walk {
 	const struct fact *fact;
 	const char *at;
+	/* The last thread's list, and its CPUs: most have one list. */
+	const char *list;
+	size_t list_len;
+	struct cpus allowed;
 };
 
 const struct task *init_task(const struct audit *a, struct task *t); /* pid 1; NULL: not known */

@@ -261,9 +261,26 @@ bool need_tasks(struct audit *a)
 	return false;
 }
 
-static bool parse_task(const char *line, size_t len, struct task *t)
+/* The CPUs of a list of so many bytes. False: it is none. */
+static bool parse_allowed(struct task_walk *w, const char *list, size_t len, struct cpus *to)
 {
-	char head[128], allowed[CPUS_LIST], why[128];
+	char allowed[CPUS_LIST], why[128];
+
+	if (!w->list || w->list_len != len || memcmp(w->list, list, len) != 0) {
+		snprintf(allowed, sizeof(allowed), "%.*s", (int)len, list);
+		w->list = NULL;
+		if (len >= sizeof(allowed) || cpus_parse(allowed, &w->allowed, why, sizeof(why)))
+			return false;
+		w->list = list;
+		w->list_len = len;
+	}
+	*to = w->allowed;
+	return true;
+}
+
+static bool parse_task(struct task_walk *w, const char *line, size_t len, struct task *t)
+{
+	char head[128];
 	const char *blank, *end = line + len;
 	int list = 0;
 
@@ -275,10 +292,7 @@ static bool parse_task(const char *line, size_t len, struct task *t)
 		return false;
 	line += list;
 	blank = memchr(line, ' ', end - line);
-	if (!blank || blank == line || (size_t)(blank - line) >= sizeof(allowed))
-		return false;
-	snprintf(allowed, sizeof(allowed), "%.*s", (int)(blank - line), line);
-	if (cpus_parse(allowed, &t->allowed, why, sizeof(why)))
+	if (!blank || blank == line || !parse_allowed(w, line, blank - line, &t->allowed))
 		return false;
 	t->comm = blank + 1;
 	t->comm_len = end - t->comm;
@@ -298,7 +312,7 @@ bool next_task(const struct audit *a, struct task_walk *w, struct task *t)
 		size_t len = strcspn(line, "\n");
 
 		w->at = line + len + (line[len] == '\n');
-		if (parse_task(line, len, t))
+		if (parse_task(w, line, len, t))
 			return true;
 	}
 }

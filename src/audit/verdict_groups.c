@@ -350,7 +350,7 @@ static void join_group(struct cpu_group *to, const struct cpu_group *by)
 	widen(&to->longest_ns, &by->longest_ns);
 }
 
-/* Says it once of this group and all later ones of which the same is to be said. */
+/* Says it once of this group and those of the next ones of which the same is to be said. */
 static void say_once(struct view *v, uint32_t k, uint32_t *lane)
 {
 	struct cpu_group *g = &v->groups.row[k], all = *g;
@@ -358,7 +358,7 @@ static void say_once(struct view *v, uint32_t k, uint32_t *lane)
 	struct say first = {.v = v, .g = g};
 
 	all.lane = memcpy(lane, g->lane, g->n * sizeof(*lane));
-	for (uint32_t i = k + 1; i < v->groups.n; i++) {
+	for (uint32_t i = k + 1; i < v->groups.n && i - k <= GROUP_NEAR; i++) {
 		struct cpu_group *other = &v->groups.row[i];
 
 		if (other->said || !v->cpu[other->first].observed_ns ||

@@ -14,6 +14,9 @@
 #define WORD_BITS 64
 #define WORDS     (CPUS_MAX / WORD_BITS)
 
+/* As often as a list may name each CPU, about: who repeats them makes a short text much work. */
+#define TIMES 16
+
 struct part {
 	unsigned first, last, used, group;
 };
@@ -53,13 +56,32 @@ static int part_read(const char **text, struct part *part)
 	return number_read(text, &part->group);
 }
 
-/* Adds the part [text, end) to *set. */
-static int part_parse(const char *text, const char *end, struct cpus *set, char *why, size_t whylen)
+/* Adds all from first to last. Returns how many words that were. */
+static unsigned add_range(struct cpus *set, unsigned first, unsigned last)
+{
+	unsigned from = first / WORD_BITS, to = last / WORD_BITS;
+
+	for (unsigned i = from; i <= to; i++) {
+		uint64_t word = UINT64_MAX;
+
+		if (i == from)
+			word &= UINT64_MAX << first % WORD_BITS;
+		if (i == to)
+			word &= UINT64_MAX >> (WORD_BITS - 1 - last % WORD_BITS);
+		set->bits[i] |= word;
+	}
+	return to - from + 1;
+}
+
+/* Adds the part [text, end) to *set, and takes its work from *left. */
+static int part_parse(const char *text, const char *end, struct cpus *set, unsigned *left,
+		      char *why, size_t whylen)
 {
 	const char *at = text;
 	struct part part;
 	const char *reason = NULL;
 	int err = part_read(&at, &part);
+	unsigned step;
 
 	if (err == -ERANGE)
 		reason = "goes too high: CPU numbers end at 8191";
@@ -69,20 +91,27 @@ static int part_parse(const char *text, const char *end, struct cpus *set, char 
 		reason = "runs backwards: write the lower number first";
 	else if (!part.used || part.used > part.group)
 		reason = "takes more or less than there is: USED/GROUP needs 1 <= USED <= GROUP";
+	else if (!*left)
+		reason = "names CPUs that were named many times: name each once";
 	if (reason) {
 		snprintf(why, whylen, "'%.*s' %s", end - text < 40 ? (int)(end - text) : 40, text,
 			 reason);
 		return err ? err : -EINVAL;
 	}
-	for (unsigned cpu = part.first; cpu <= part.last; cpu++)
-		if ((cpu - part.first) % part.group < part.used)
-			cpus_add(set, cpu);
+	step = part.used < part.group ? part.group : CPUS_MAX;
+	for (unsigned from = part.first; from <= part.last; from += step) {
+		unsigned last = step < CPUS_MAX ? from + part.used - 1 : part.last;
+		unsigned work = add_range(set, from, last < part.last ? last : part.last);
+
+		*left -= work < *left ? work : *left;
+	}
 	return 0;
 }
 
 int cpus_parse(const char *text, struct cpus *out, char *why, size_t whylen)
 {
 	const char *end = text + strlen(text);
+	unsigned left = TIMES * CPUS_MAX;
 	struct cpus set;
 
 	cpus_clear(&set);
@@ -92,10 +121,10 @@ int cpus_parse(const char *text, struct cpus *out, char *why, size_t whylen)
 		end--;
 	while (text < end) {
 		const char *comma = memchr(text, ',', (size_t)(end - text));
-		int err = part_parse(text, comma ? comma : end, &set, why, whylen);
+		int err = part_parse(text, comma ? comma : end, &set, &left, why, whylen);
 
 		if (!err && comma && comma + 1 == end)
-			err = part_parse(end, end, &set, why, whylen);
+			err = part_parse(end, end, &set, &left, why, whylen);
 		if (err)
 			return err;
 		text = comma ? comma + 1 : end;

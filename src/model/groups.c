@@ -182,7 +182,7 @@ static void sort_out(struct cpu_groups *g, const struct profile *p, const uint32
 		     uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = 0;
+		uint32_t k = g->n > GROUP_NEAR ? g->n - GROUP_NEAR : 0;
 
 		while (k < g->n && !alike(&p[g->row[k].first], &p[order[i]]))
 			k++;

@@ -14,7 +14,8 @@
  * Sources are the same by kind, function and name, without numbers that belong to one CPU or
  * thread: group_name(). In the order of model/rank.h each CPU joins the first group whose first CPU
  * it is like, or begins one: groups stand in that order, too. So what is rare and long is never in
- * one group with what is frequent and short.
+ * one group with what is frequent and short. Of more than GROUP_NEAR groups it is compared with the
+ * last ones, whose figures are near its own: 8,192 CPUs that all differ would be 34 million pairs.
  *
  * CPUs of a workload must besides have the same series: of each, medians no more than half of the
  * larger apart, and p99 and the longest value as with longest above. Watched threads are grouped
@@ -31,6 +32,7 @@ struct view;
 struct series;
 
 #define GROUP_TIMES 4
+#define GROUP_NEAR  64
 #define GROUP_NAME  40
 
 /* Share of its time that a quiet CPU may lose, and its longest gap; rtla and cyclictest pass

@@ -16,20 +16,44 @@ static int compare_double(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Computes the range of value[n], one for each of these lanes; sorts the values. */
+/* Values in order: those of value[] that are not 0, and between them, behind the negative ones, the
+ * others. */
+struct sorted {
+	const double *value;
+	uint32_t negative, zeros;
+};
+
+/* The k-th least. */
+static double at(const struct sorted *s, uint32_t k)
+{
+	if (k < s->negative)
+		return s->value[k];
+	return k - s->negative < s->zeros ? 0 : s->value[k - s->zeros];
+}
+
+/* Computes the range of value[n], one for each of these lanes; overwrites the values. Only those
+ * that are not 0 are sorted: a source of one CPU has one, of thousands. */
 static struct spread spread_of(double *value, const uint32_t *lane, uint32_t n)
 {
 	struct spread s = {.lane = lane[0]};
+	struct sorted sorted = {.value = value};
+	uint32_t some = 0;
+	double most = value[0];
 
-	for (uint32_t i = 0, most = 0; i < n; i++)
-		if (value[i] > value[most]) {
-			most = i;
+	for (uint32_t i = 0; i < n; i++) {
+		if (value[i] > most) {
+			most = value[i];
 			s.lane = lane[i];
 		}
-	qsort(value, n, sizeof(*value), compare_double);
-	s.least = value[0];
-	s.median = value[(n - 1) / 2];
-	s.most = value[n - 1];
+		sorted.negative += value[i] < 0;
+		if (value[i] != 0)
+			value[some++] = value[i];
+	}
+	sorted.zeros = n - some;
+	qsort(value, some, sizeof(*value), compare_double);
+	s.least = at(&sorted, 0);
+	s.median = at(&sorted, (n - 1) / 2);
+	s.most = at(&sorted, n - 1);
 	return s;
 }
 

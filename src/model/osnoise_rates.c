@@ -5,27 +5,65 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 static enum source_kind their_kind(enum source_kind kind)
 {
 	return kind == SOURCE_VECTOR ? SOURCE_IRQ : kind;
 }
 
+/* The slot of the row, or a free one for it. */
+static uint32_t *slot_of(const struct osnoise_rates *b, enum source_kind kind, const char *name)
+{
+	uint64_t hash = hash_text(hash_byte(HASH_BEGIN ^ b->factor, kind), name) * b->factor;
+	uint32_t i = hash >> (64 - b->bits);
+
+	for (;; i = (i + 1) & ((1U << b->bits) - 1)) {
+		const struct rates_row *x = b->slot[i] ? &b->row[b->slot[i] - 1] : NULL;
+
+		if (!x || (x->kind == kind && !strcmp(x->name, name)))
+			return &b->slot[i];
+	}
+}
+
+/* Makes room for twice as many rows. False: there is no memory. */
+static bool grow(struct osnoise_rates *b)
+{
+	uint32_t room = b->room ? 2 * b->room : 64;
+	struct rates_row *row = reallocarray(b->row, room, sizeof(*row));
+	uint32_t *slot = calloc(2 * (size_t)room, sizeof(*slot));
+
+	b->row = row ? row : b->row;
+	if (!row || !slot) {
+		free(slot);
+		return false;
+	}
+	free(b->slot);
+	b->slot = slot;
+	b->room = room;
+	b->bits = __builtin_ctz(2 * room);
+	b->factor = hash_factor(slot);
+	for (uint32_t i = 0; i < b->count; i++)
+		*slot_of(b, row[i].kind, row[i].name) = i + 1;
+	return true;
+}
+
 static struct rates_row *find(struct osnoise_rates *b, enum source_kind kind, const char *name)
 {
-	struct rates_row *bigger;
+	struct rates_row *row;
+	uint32_t *slot;
 
 	kind = their_kind(kind);
-	for (uint32_t i = 0; i < b->count; i++)
-		if (b->row[i].kind == kind && !strcmp(b->row[i].name, name))
-			return &b->row[i];
-	bigger = realloc(b->row, (b->count + 1) * sizeof(*bigger));
-	if (!bigger)
+	if (b->count == b->room && !grow(b))
 		return NULL;
-	b->row = bigger;
-	memset(&b->row[b->count], 0, sizeof(*b->row));
-	b->row[b->count].kind = kind;
-	memcpy(b->row[b->count].name, name, strlen(name));
-	return &b->row[b->count++];
+	slot = slot_of(b, kind, name);
+	if (*slot)
+		return &b->row[*slot - 1];
+	row = &b->row[b->count++];
+	*slot = b->count;
+	*row = (struct rates_row){.kind = kind};
+	memcpy(row->name, name, strlen(name));
+	return row;
 }
 
 static int add(struct osnoise_rates *b, enum source_kind kind, const char *name, bool theirs,
@@ -167,5 +205,6 @@ int rates_make(struct osnoise_rates *b, const struct osnoise_reader *r, const st
 void rates_free(struct osnoise_rates *b)
 {
 	free(b->row);
+	free(b->slot);
 	memset(b, 0, sizeof(*b));
 }

@@ -281,6 +281,56 @@ for cpus in (8, CPUS):
 ok(spent[1][0] < 10 * spent[0][0] + 0.3 and all("it ends after 0 ns" in err for _, err in spent),
    "12,000 indexes of 8,192 CPUs that tell of none are passed over as those of 8 are", spent)
 
+# ---- much of one kind, in a small file: each took as long as is said ----
+
+
+def word(number):
+    """Letters alone: names with numbers in them are one name to groups of CPUs."""
+    return b"".join(b"%c" % (97 + number // 26**i % 26) for i in range(5))
+
+
+def crowd(cpus, threads, base=5 * 10**9):
+    """On each CPU one hiccup, in which so many threads ran that run nowhere else. The window began
+    at 5 * 10**9."""
+    for first in range(0, cpus, 64):
+        events = forged.number(base)
+        for lane in range(first, min(first + 64, cpus)):
+            events += b"\x40" + forged.number(lane)
+            last = base if lane == first else last
+            for i in range(threads):
+                end = base + 3000 + 2000 * i
+                events += forged.thread(i, 100, word(lane * threads + i), i + 1,
+                                        end - (last if i else base), 1500)
+                last = end
+            last = base
+            events += forged.hiccup(1000, 2000 * threads + 1000, threads)
+        yield b"EVNT", events
+
+
+head = dict(forged.chunks(slept))[b"HEAD"]
+often = b",".join([b"0-8191"] * 3800)
+online = forged.fact(b"sys/devices/system/cpu/online", b"0-7\n")
+CROWDS = {
+    "a thread's list that names each CPU again and again (6 s)":
+        (("report",), [(b"HEAD", head), (b"FACT", online + b"".join(
+            forged.fact(b"run/tasks/%04d" % k, b"".join(
+                b"%d 1 S 200040 0 1 0 %s a\n" % (10 + 2 * k + i, often) for i in (0, 1)))
+            for k in range(4)))]),
+    "CPUs that lose much, each to threads of its own (60 s)":
+        (("report",), [(b"HEAD", forged.head(begin, [cpu] * CPUS)), *crowd(CPUS, 8)]),
+    "and CPUs that lose little (15 s)":
+        (("report",), [(b"HEAD", forged.head(begin, [cpu] * CPUS)), *crowd(CPUS, 8, BASE)]),
+    "names to compare with osnoise's (30 s)":
+        (("osnoise", "--input", TRACE),
+         [(b"HEAD", forged.head(begin, [cpu] * 2048)), *crowd(2048, 60)]),
+}
+for what, ((command, *args), parts) in CROWDS.items():
+    size = write(bomb, *parts, (b"END ", b""))
+    begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    _, status, _, err = report(bomb, *args, command=command)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begun
+    ok(status == 0 and used < 4 and not err, what, f"{size} bytes", used, err)
+
 for bad in ("", "1", "1k", "15M", "1x", "-1G", "1GG", "99999999G"):
     mb, status, _, err = report(many, "--memory", bad)
     ok(status == 1 and "is no size" in err, f"--memory {bad!r} is refused", err)

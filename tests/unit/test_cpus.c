@@ -109,6 +109,27 @@ static void test_bad_lists_name_the_part_and_leave_the_set(void **state)
 	}
 }
 
+/* A text of some kB is no work of seconds: a list names each CPU some times at most. */
+static void test_lists_that_repeat(void **state)
+{
+	char text[7 * 9000 + 1] = "", why[160];
+	struct cpus set;
+
+	(void)state;
+	for (size_t i = 0; i < 9000; i++)
+		memcpy(text + 7 * i, "0-8191,", 7);
+	text[7 * 500 - 1] = 0;
+	assert_int_equal(cpus_parse(text, &set, why, sizeof(why)), 0);
+	assert_int_equal(cpus_count(&set), CPUS_MAX);
+	text[7 * 500 - 1] = ',';
+	text[7 * 9000 - 1] = 0;
+	assert_int_equal(cpus_parse(text, &set, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "'0-8191' names CPUs that were named many times"));
+	/* The kernel's longest list names each once. */
+	assert_int_equal(cpus_parse("0-8191:1/2,1-8191:1/2", &set, why, sizeof(why)), 0);
+	assert_int_equal(cpus_count(&set), CPUS_MAX);
+}
+
 static void test_reason_is_cut_to_its_buffer(void **state)
 {
 	char why[8] = "-------";
@@ -317,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good_lists),
 		cmocka_unit_test(test_bad_lists_name_the_part_and_leave_the_set),
+		cmocka_unit_test(test_lists_that_repeat),
 		cmocka_unit_test(test_reason_is_cut_to_its_buffer),
 		cmocka_unit_test(test_format_cuts_between_parts),
 		cmocka_unit_test(test_the_longest_list_and_mask),
