@@ -256,9 +256,10 @@ struct load_state *load_state(struct load *l)
 static void end_keeper(const struct load *l)
 {
 	uint64_t deadline = now_ns() + END_NS;
+	int status = 0;
 
 	kill(l->keeper, SIGTERM);
-	while (!waitpid(l->keeper, NULL, WNOHANG)) {
+	while (!waitpid(l->keeper, &status, WNOHANG)) {
 		if (now_ns() >= deadline) {
 			say("processes of " TOOL
 			    " were killed and have not ended: the kernel keeps "
@@ -267,6 +268,12 @@ static void end_keeper(const struct load *l)
 			return;
 		}
 		look_again();
+	}
+	if (WIFSIGNALED(status)) { /* somebody killed it, and the load has ended with it */
+		atomic_store(&l->state->phase, LOAD_ENDED);
+		nftw(l->place, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+		if (!access(l->place, F_OK)) /* not everywhere may files be changed by now */
+			say("the process that kept " TOOL " was killed: remove %s", l->place);
 	}
 }
 

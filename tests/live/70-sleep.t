@@ -351,6 +351,20 @@ if shutil.which("stress-ng"):
             lib.not_judged("a process of the load that the kernel keeps",
                            f"it ended before its writer was there: {kept.end()}")
             kept = None
+    before = os.listdir(place)
+    proc = lib.spawn("sleep", "-c", str(cpu), "-q", "-n", "400", "-i", "1ms", "-d", "4s", "--load",
+                     "cpu:1", "--no-trace")
+    lib.await_gone(lambda: not load_of(proc) and proc.poll() is None)
+    for keeper in lib.children(proc.pid):
+        if lib.read(f"/proc/{keeper}/comm") == "culprit-load":
+            os.kill(keeper, signal.SIGKILL)
+    r = lib.finish(proc)
+    left = [f for f in os.listdir(place) if "culprit-load" in f and f not in before]
+    ok(r.rc == 0 and "stress-ng did not run to the end" in r.err and
+       all(f"remove {place}/{f}\n" in r.err for f in left),
+       "who keeps the load is killed: it ends, and that is said", r, left)
+    for f in left:
+        shutil.rmtree(os.path.join(place, f))
     # One of each pair ends by itself, the other is killed: all side by side.
     loaded = {(args, sig): Loaded(*more, *args) for args in where
               for sig, more in ((signal.SIGINT, ()), (signal.SIGKILL, ("--no-trace",)))}
