@@ -4,6 +4,7 @@
  * of the end has one deadline, and the process goes then. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -150,6 +151,7 @@ int recorder_written(struct recorder *r)
 
 int recorder_end(struct recorder *r, const struct view *v)
 {
+	struct stat st;
 	int error;
 
 	if (recorder_tail(r, v))
@@ -157,6 +159,11 @@ int recorder_end(struct recorder *r, const struct view *v)
 	error = await_writer(r);
 	if (error)
 		return write_stops(r, error);
+	if (r->made && lstat(r->path, &st) && errno == ENOENT) {
+		r->failed = true;
+		return complain("%s is not there any more: it was removed while it was written",
+				r->path);
+	}
 	if (r->stats.hiccups_lost || r->stats.records_lost)
 		return complain("recording to %s: the disk was too slow: %llu hiccups and %llu "
 				"records are missing in it",

@@ -491,6 +491,12 @@ r = culprit("report", rec)
 ok(r.rc == 0 and "left out: names of the host" in r.out and "user-" in r.out and
    re.search(r"\[\w+/|vector +local_timer", r.out), "of which there is a report that says so", r)
 
+rec = at("removed.rec")
+with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", rec) as run:
+    os.unlink(rec)
+r = run.result
+ok(r.rc == 1 and f"{rec} is not there any more" in r.err and "culprit report" not in r.out + r.err,
+   "a recording that is removed meanwhile is not said to be there", r)
 if os.environ.get("LONG"):  # for as long as the writing process may take to finish, 30 s
     rec = at("stopped.rec")
     with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-r", rec) as run:
