@@ -341,9 +341,9 @@ for _, _, f in forged:
 # A machine of another user. Root's group sees it, unless gid= names another.
 hidden = ["--vcpus of a machine that /proc hides: is watched on",
           "--vcpus of a machine that /proc hides only later: is watched on, and that is said"]
-if len(forged) < 6:
+if len(forged) < 6 or re.search(r" /proc proc \S*hidepid=[^0o]", lib.read("/proc/mounts")):
     for name in hidden:
-        skip(name, "no hidepid or setpriv")
+        skip(name, "no hidepid or setpriv, or /proc hides processes all the time")
 else:
     def hiding(option):
         return [word.replace("hidepid=2", option) for word in HIDDEN]
