@@ -81,7 +81,6 @@ static int part_parse(const char *text, const char *end, struct cpus *set, unsig
 	struct part part;
 	const char *reason = NULL;
 	int err = part_read(&at, &part);
-	unsigned step;
 
 	if (err == -ERANGE)
 		reason = "goes too high: CPU numbers end at 8191";
@@ -98,9 +97,10 @@ static int part_parse(const char *text, const char *end, struct cpus *set, unsig
 			 reason);
 		return err ? err : -EINVAL;
 	}
-	step = part.used < part.group ? part.group : CPUS_MAX;
-	for (unsigned from = part.first; from <= part.last; from += step) {
-		unsigned last = step < CPUS_MAX ? from + part.used - 1 : part.last;
+	if (part.used == part.group)
+		part.used = part.group = CPUS_MAX;
+	for (unsigned from = part.first; from <= part.last; from += part.group) {
+		unsigned last = from + part.used - 1;
 		unsigned work = add_range(set, from, last < part.last ? last : part.last);
 
 		*left -= work < *left ? work : *left;

@@ -16,9 +16,9 @@ struct cpus {
 
 /* Reads "1-3,8" or "0-15:2/4" (of each 4 the first 2) into *out. An empty or blank string is the
  * empty set (sysfs files are like that); blanks and a newline around the list are allowed, none
- * inside. Returns 0, or -EINVAL (malformed, reversed range) or -ERANGE (a number at or over
- * CPUS_MAX) with a one-line reason naming the bad part in why[whylen]: "'5-3' runs backwards: ...".
- * *out is untouched on error. */
+ * inside. Returns 0, or -EINVAL (malformed, reversed range, CPUs named many times over) or -ERANGE
+ * (a number at or over CPUS_MAX) with a one-line reason naming the bad part in why[whylen]: "'5-3'
+ * runs backwards: ...". *out is untouched on error. */
 int cpus_parse(const char *text, struct cpus *out, char *why, size_t whylen);
 
 /* Bytes that hold every list, as text and as a hex mask: the longest names two of each three CPUs.

@@ -37,11 +37,6 @@ static bool misleads(const struct way *w, const struct stat *link)
 	return is_strangers(link) && !way_is_safe(w);
 }
 
-bool way_is_strange(const struct way *w, const struct stat *link)
-{
-	return misleads(w, link) || way_is_anybodys(w);
-}
-
 bool way_to_others(const struct way *w, const struct stat *st)
 {
 	return S_ISFIFO(st->st_mode) && st->st_uid != geteuid() && !way_is_safe(w);

@@ -39,10 +39,6 @@ int way_mkdir(const char *path, mode_t mode);
 /* Removes the directory that way_mkdir() made, if it is empty. */
 void way_rmdir(const char *path);
 
-/* True for a link at the end that another user has put there, or anybody could have: what is no
- * file, a device, say, is not theirs to name. */
-bool way_is_strange(const struct way *w, const struct stat *link);
-
 /* True where anybody may write in the directory, or that is not known. */
 bool way_is_anybodys(const struct way *w);
 

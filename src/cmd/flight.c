@@ -164,18 +164,17 @@ static int look_at_path(struct flight *f)
 {
 	struct stat st;
 	size_t len = strlen(f->path);
-	int made = len && f->path[len - 1] == '/' ? way_mkdir(f->path, 0700) : 0;
+	bool meant = len && f->path[len - 1] == '/';
+	int made;
 
-	if (made < 0)
-		return complain("cannot make the directory %s: %s", f->path,
-				made == -ENOTDIR ? "it is no directory" : way_error(made));
-	if (made)
-		say("made the directory %s", f->path);
-	f->directory = !stat(f->path, &st) && S_ISDIR(st.st_mode);
-	/* Not once the window is over: a link that is not followed then is told of now. */
+	f->directory = meant || (!stat(f->path, &st) && S_ISDIR(st.st_mode));
+	/* One that is there, too: a link that is not followed is told of before the window. */
 	made = f->directory ? way_mkdir(f->path, 0700) : 0;
 	if (made < 0)
-		return complain("cannot write into %s: %s", f->path, way_error(made));
+		return complain("cannot %s %s: %s", meant ? "make the directory" : "write into",
+				f->path, made == -ENOTDIR ? "it is no directory" : way_error(made));
+	if (made)
+		say("made the directory %s", f->path);
 	if (!f->directory && f->o->keep > 1)
 		return complain(
 			"--keep %llu needs a directory, and %s is none: write %s/, which is made "

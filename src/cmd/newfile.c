@@ -42,7 +42,7 @@ static int resolve(struct newfile *n, struct stat *st, enum manner manner)
 			return way_to_others(w, st) ? -ELOOP : 0;
 		/* pipes have no path to follow: /dev/fd/63 */
 		if (!fstatat(w->dir, w->name, &end, 0) && way_stays(&end) &&
-		    (way_standard(&end) >= 0 || !way_is_strange(w, st))) {
+		    (way_standard(&end) >= 0 || way_is_safe(w))) {
 			*st = end;
 			return 0;
 		}

@@ -16,28 +16,12 @@ static int compare_double(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Values in order: those of value[] that are not 0, and between them, behind the negative ones, the
- * others. */
-struct sorted {
-	const double *value;
-	uint32_t negative, zeros;
-};
-
-/* The k-th least. */
-static double at(const struct sorted *s, uint32_t k)
-{
-	if (k < s->negative)
-		return s->value[k];
-	return k - s->negative < s->zeros ? 0 : s->value[k - s->zeros];
-}
-
-/* Computes the range of value[n], one for each of these lanes; overwrites the values. Only those
- * that are not 0 are sorted: a source of one CPU has one, of thousands. */
+/* Computes the range of value[n], one for each of these lanes; sorts the values. Those that are 0
+ * are put between the others: a source of one CPU has one that is not, of thousands. */
 static struct spread spread_of(double *value, const uint32_t *lane, uint32_t n)
 {
 	struct spread s = {.lane = lane[0]};
-	struct sorted sorted = {.value = value};
-	uint32_t some = 0;
+	uint32_t some = 0, negative = 0;
 	double most = value[0];
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -45,15 +29,16 @@ static struct spread spread_of(double *value, const uint32_t *lane, uint32_t n)
 			most = value[i];
 			s.lane = lane[i];
 		}
-		sorted.negative += value[i] < 0;
+		negative += value[i] < 0;
 		if (value[i] != 0)
 			value[some++] = value[i];
 	}
-	sorted.zeros = n - some;
 	qsort(value, some, sizeof(*value), compare_double);
-	s.least = at(&sorted, 0);
-	s.median = at(&sorted, (n - 1) / 2);
-	s.most = at(&sorted, n - 1);
+	memmove(value + negative + n - some, value + negative, (some - negative) * sizeof(*value));
+	memset(value + negative, 0, (n - some) * sizeof(*value));
+	s.least = value[0];
+	s.median = value[(n - 1) / 2];
+	s.most = value[n - 1];
 	return s;
 }
 

@@ -15,7 +15,8 @@ static enum source_kind their_kind(enum source_kind kind)
 /* The slot of the row, or a free one for it. */
 static uint32_t *slot_of(const struct osnoise_rates *b, enum source_kind kind, const char *name)
 {
-	uint64_t hash = hash_text(hash_byte(HASH_BEGIN ^ b->factor, kind), name) * b->factor;
+	uint64_t factor = hash_factor(b->slot);
+	uint64_t hash = hash_text(hash_byte(HASH_BEGIN ^ factor, kind), name) * factor;
 	uint32_t i = hash >> (64 - b->bits);
 
 	for (;; i = (i + 1) & ((1U << b->bits) - 1)) {
@@ -29,9 +30,9 @@ static uint32_t *slot_of(const struct osnoise_rates *b, enum source_kind kind, c
 /* Makes room for twice as many rows. False: there is no memory. */
 static bool grow(struct osnoise_rates *b)
 {
-	uint32_t room = b->room ? 2 * b->room : 64;
-	struct rates_row *row = reallocarray(b->row, room, sizeof(*row));
-	uint32_t *slot = calloc(2 * (size_t)room, sizeof(*slot));
+	unsigned bits = b->bits ? b->bits + 1 : 7;
+	struct rates_row *row = reallocarray(b->row, (size_t)1 << (bits - 1), sizeof(*row));
+	uint32_t *slot = calloc((size_t)1 << bits, sizeof(*slot));
 
 	b->row = row ? row : b->row;
 	if (!row || !slot) {
@@ -40,9 +41,7 @@ static bool grow(struct osnoise_rates *b)
 	}
 	free(b->slot);
 	b->slot = slot;
-	b->room = room;
-	b->bits = __builtin_ctz(2 * room);
-	b->factor = hash_factor(slot);
+	b->bits = bits;
 	for (uint32_t i = 0; i < b->count; i++)
 		*slot_of(b, row[i].kind, row[i].name) = i + 1;
 	return true;
@@ -54,7 +53,7 @@ static struct rates_row *find(struct osnoise_rates *b, enum source_kind kind, co
 	uint32_t *slot;
 
 	kind = their_kind(kind);
-	if (b->count == b->room && !grow(b))
+	if ((!b->bits || b->count == 1U << (b->bits - 1)) && !grow(b))
 		return NULL;
 	slot = slot_of(b, kind, name);
 	if (*slot)

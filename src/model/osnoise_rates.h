@@ -26,10 +26,9 @@ struct osnoise_rates {
 	uint64_t theirs_ns, ours_ns;
 	struct rates_share theirs, ours; /* gaps: osnoise's samples or noise, culprit's hiccups */
 	struct rates_row *row;           /* by falling time, of the side that saw more */
-	uint32_t count, room;
+	uint32_t count;
 	uint32_t *slot; /* a hash of the rows: 1 + index, 0: free */
-	unsigned bits;  /* 2^bits slots, twice as many as there is room for */
-	uint64_t factor;
+	unsigned bits;  /* 2^bits slots, twice as many as there is room for; 0: none yet */
 	/* Events with names; false: only the counters of rtla or of the periods, in the rows
 	 * without a name. */
 	bool theirs_detailed;
