@@ -4,7 +4,6 @@
 report is measured, and its bound held. And the time of its size."""
 import os
 import re
-import resource
 import struct
 import subprocess
 import tempfile
@@ -33,27 +32,33 @@ def write(path, *parts):
     return os.path.getsize(path)
 
 
-def report(path, *args, prefix=(), command="report"):
-    """Peak MB, status, bytes on stdout, stderr."""
+def measured(path, *args, prefix=(), command="report"):
+    """What it used (resource), status, bytes on stdout, stderr."""
     with open(os.path.join(place, "out"), "w+") as out, \
          open(os.path.join(place, "err"), "w+") as err:
         p = subprocess.Popen((*prefix, CULPRIT, command, path, *args), stdout=out, stderr=err)
         _, status, used = os.wait4(p.pid, 0)
         p.returncode = os.waitstatus_to_exitcode(status)
         err.seek(0)
-        return used.ru_maxrss / 1024, p.returncode, os.path.getsize(out.name), err.read()
+        return used, p.returncode, os.path.getsize(out.name), err.read()
 
 
-def lanes(cpus, threads):
-    """On each CPU one hiccup, in which so many threads ran."""
+def report(path, *args, **more):
+    """Peak MB in place of what it used."""
+    used, *rest = measured(path, *args, **more)
+    return used.ru_maxrss / 1024, *rest
+
+
+def lanes(cpus, threads, name=lambda lane, i: b"thread-%d" % i, base=BASE):
+    """On each CPU one hiccup, in which so many threads ran. The window began at 5 * 10**9."""
     for first in range(0, cpus, 8):
-        events = forged.number(BASE)
+        events = forged.number(base)
         for lane in range(first, min(first + 8, cpus)):
             events += b"\x40" + forged.number(lane)
-            last = BASE
+            last = base
             for i in range(threads):
-                end = BASE + 3000 + 2000 * i
-                events += forged.thread(i, 100 + i, b"thread-%d" % i, i + 1, end - last, 700 + i)
+                end = base + 3000 + 2000 * i
+                events += forged.thread(i, 100 + i, name(lane, i), i + 1, end - last, 700 + i)
                 last = end
             events += forged.hiccup(1000, 2000 * threads + 1000, threads)
         yield b"EVNT", events
@@ -249,10 +254,8 @@ def named(lanes, each, name):
 def took(name, *args):
     """CPU seconds, bytes, and what stands on stderr."""
     write(bomb, (b"HEAD", forged.head(begin, [cpu] * 500)), *named(500, 40, name), (b"END ", b""))
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    _, status, n, err = report(bomb, *args)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime, n, status, err)
+    used, status, n, err = measured(bomb, *args)
+    return used.ru_utime + used.ru_stime, n, status, err
 
 
 # A name so long took 70 to 90 times as long as the longest that may be (640 bytes).
@@ -275,9 +278,8 @@ spent = []
 for cpus in (8, CPUS):
     write(bomb, (b"HEAD", forged.head(begin, [cpu] * cpus)),
           *[(b"EVNT", empty), (b"INDX", index)] * 12000, (b"TAIL", good[b"TAIL"]), (b"END ", b""))
-    begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    err = report(bomb, "--from", "1ns", "-f", "csv")[3]
-    spent.append((resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begun, err))
+    used, _, _, err = measured(bomb, "--from", "1ns", "-f", "csv")
+    spent.append((used.ru_utime, err))
 ok(spent[1][0] < 10 * spent[0][0] + 0.3 and all("it ends after 0 ns" in err for _, err in spent),
    "12,000 indexes of 8,192 CPUs that tell of none are passed over as those of 8 are", spent)
 
@@ -289,22 +291,8 @@ def word(number):
     return b"".join(b"%c" % (97 + number // 26**i % 26) for i in range(5))
 
 
-def crowd(cpus, threads, base=5 * 10**9):
-    """On each CPU one hiccup, in which so many threads ran that run nowhere else. The window began
-    at 5 * 10**9."""
-    for first in range(0, cpus, 64):
-        events = forged.number(base)
-        for lane in range(first, min(first + 64, cpus)):
-            events += b"\x40" + forged.number(lane)
-            last = base if lane == first else last
-            for i in range(threads):
-                end = base + 3000 + 2000 * i
-                events += forged.thread(i, 100, word(lane * threads + i), i + 1,
-                                        end - (last if i else base), 1500)
-                last = end
-            last = base
-            events += forged.hiccup(1000, 2000 * threads + 1000, threads)
-        yield b"EVNT", events
+def own(lane, i):
+    return word(lane * 64 + i)
 
 
 head = dict(forged.chunks(slept))[b"HEAD"]
@@ -317,19 +305,18 @@ CROWDS = {
                 b"%d 1 S 200040 0 1 0 %s a\n" % (10 + 2 * k + i, often) for i in (0, 1)))
             for k in range(4)))]),
     "CPUs that lose much, each to threads of its own (60 s)":
-        (("report",), [(b"HEAD", forged.head(begin, [cpu] * CPUS)), *crowd(CPUS, 8)]),
+        (("report",), [(b"HEAD", forged.head(begin, [cpu] * CPUS)),
+                       *lanes(CPUS, 8, own, 5 * 10**9)]),
     "and CPUs that lose little (15 s)":
-        (("report",), [(b"HEAD", forged.head(begin, [cpu] * CPUS)), *crowd(CPUS, 8, BASE)]),
+        (("report",), [(b"HEAD", forged.head(begin, [cpu] * CPUS)), *lanes(CPUS, 8, own)]),
     "names to compare with osnoise's (30 s)":
         (("osnoise", "--input", TRACE),
-         [(b"HEAD", forged.head(begin, [cpu] * 2048)), *crowd(2048, 60)]),
+         [(b"HEAD", forged.head(begin, [cpu] * 2048)), *lanes(2048, 60, own)]),
 }
 for what, ((command, *args), parts) in CROWDS.items():
     size = write(bomb, *parts, (b"END ", b""))
-    begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    _, status, _, err = report(bomb, *args, command=command)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begun
-    ok(status == 0 and used < 4 and not err, what, f"{size} bytes", used, err)
+    used, status, _, err = measured(bomb, *args, command=command)
+    ok(status == 0 and used.ru_utime < 4 and not err, what, f"{size} bytes", used.ru_utime, err)
 
 for bad in ("", "1", "1k", "15M", "1x", "-1G", "1GG", "99999999G"):
     mb, status, _, err = report(many, "--memory", bad)

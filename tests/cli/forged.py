@@ -7,7 +7,7 @@ import zlib
 
 IRQ, THREAD = 1, 5  # record_kind
 IRQ_LEVEL = 2
-HICCUP, SYMBOL, STACK = 3, 7, 8  # event_type
+HICCUP, SYMBOL = 3, 7  # event_type
 
 
 def number(v):
@@ -124,18 +124,23 @@ def head(begin, cpus):
                                                 for i, cpu in enumerate(cpus))
 
 
-def thread(place, tid, name, seq, end, length):
-    """A record of a user thread, of a shape not seen before, at its place in the sequence."""
-    shape = struct.pack("<2QIiH4B16s", 0, 0, tid, -1, 120, THREAD, 0, 0, 0, name)
-    return (bytes((0x80 | 1 | 2, )) + number(place) + shape + struct.pack("<I", seq) + signed(end) +
-            number(length))
+def record(place, shape, seq, end, length):
+    """An interval of a shape not seen before: (arg, id, prio, kind, level, name), at its place in
+    the sequence; end: from the CPU's last record's."""
+    arg, number_of, prio, kind, level, name = shape
+    return (bytes((0x80 | 1 | 2, )) + number(place) +
+            struct.pack("<2QIiH4B16s", arg, 0, number_of, -1, prio, kind, level, 0, 0, name) +
+            struct.pack("<I", seq) + signed(end) + number(length))
 
 
-def irq(place, function, seq, end, length):
-    """A record of an IRQ's handler, as thread()."""
-    shape = struct.pack("<2QIiH4B16s", function, 0, 5, -1, 0, IRQ, IRQ_LEVEL, 0, 0, b"")
-    return (bytes((0x80 | 1 | 2, )) + number(place) + shape + struct.pack("<I", seq) + signed(end) +
-            number(length))
+def thread(place, tid, name, *when):
+    """A record of a user thread."""
+    return record(place, (0, tid, 120, THREAD, 0, name), *when)
+
+
+def irq(place, function, *when):
+    """A record of an IRQ's handler."""
+    return record(place, (function, 5, 0, IRQ, IRQ_LEVEL, b""), *when)
 
 
 def hiccup(start, length, records, level=0):

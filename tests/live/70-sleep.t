@@ -256,10 +256,15 @@ def descendants(pid):
     return [x for child in lib.children(pid) for x in (child, *descendants(child))]
 
 
+def keepers(proc):
+    """Who keeps the load: one process, once it is there."""
+    return [pid for pid in lib.children(proc.pid)
+            if lib.read(f"/proc/{pid}/comm") == "culprit-load"]
+
+
 def load_of(proc):
     """The load's processes, with where they may run: stress-ng and its workers."""
-    return {pid: lib.parse_cpus(m[1]) for keeper in lib.children(proc.pid)
-            if lib.read(f"/proc/{keeper}/comm") == "culprit-load"
+    return {pid: lib.parse_cpus(m[1]) for keeper in keepers(proc)
             for pid in descendants(keeper) if (m := re.search(r"Cpus_allowed_list:\s*(\S+)",
                                                               lib.read(f"/proc/{pid}/status")))}
 
@@ -355,9 +360,8 @@ if shutil.which("stress-ng"):
     proc = lib.spawn("sleep", "-c", str(cpu), "-q", "-n", "400", "-i", "1ms", "-d", "4s", "--load",
                      "cpu:1", "--no-trace")
     lib.await_gone(lambda: not load_of(proc) and proc.poll() is None)
-    for keeper in lib.children(proc.pid):
-        if lib.read(f"/proc/{keeper}/comm") == "culprit-load":
-            os.kill(keeper, signal.SIGKILL)
+    for keeper in keepers(proc):
+        os.kill(keeper, signal.SIGKILL)
     r = lib.finish(proc)
     left = [f for f in os.listdir(place) if "culprit-load" in f and f not in before]
     ok(r.rc == 0 and "stress-ng did not run to the end" in r.err and
