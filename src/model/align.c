@@ -7,21 +7,22 @@
 
 #include "model/align_state.h"
 
-#define HOST_MOST   4096           /* gaps of a lane on the host that the search looks at */
-#define FEWEST      20             /* gaps that could tell anything */
-#define PIECES_MOST 64             /* times that the line breaks */
-#define SEGMENTS    4096           /* straight parts of all pieces */
-#define SEGMENT     48             /* matched gaps of a straight part, at least... */
-#define SEGMENT_NS  10000000000ULL /* time of such a part, at least */
-#define DENSE       400            /* matched gaps that tell of a shorter part: clocks are slewed */
-#define DENSE_NS    1000000000ULL
-#define SURE        27.7   /* twice the logarithm of a million */
-#define RIVAL_MOST  1024   /* events that the moved lines are compared by */
-#define MOVES       100    /* the line is moved by so many... */
-#define MOVE_NS     100000 /* length of such a step, to both sides */
-#define BETWEEN     48     /* gaps whose time to those after them also moves the line */
-#define AFTER       4
-#define BEYOND_NS   2000000000ULL /* a line is believed so long beyond its gaps */
+#define HOST_MOST    4096           /* gaps of a lane on the host that the search looks at */
+#define FEWEST       20             /* gaps that could tell anything */
+#define PIECES_MOST  64             /* times that the line breaks */
+#define SEGMENTS     4096           /* straight parts of all pieces */
+#define SEGMENT      48             /* matched gaps of a straight part, at least... */
+#define SEGMENT_NS   10000000000ULL /* time of such a part, at least */
+#define DENSE        400 /* matched gaps that tell of a shorter part: clocks are slewed */
+#define DENSE_NS     1000000000ULL
+#define SURE         27.7   /* twice the logarithm of a million */
+#define RIVAL_MOST   1024   /* events that the moved lines are compared by */
+#define MOVES        100    /* the line is moved by so many... */
+#define MOVE_NS      100000 /* length of such a step, to both sides */
+#define BETWEEN      48     /* gaps whose time to those after them also moves the line */
+#define AFTER        4
+#define STEPS_GATHER 20            /* work, as align() has it */
+#define BEYOND_NS    2000000000ULL /* a line is believed so long beyond its gaps */
 
 void align_free(struct alignment *a)
 {
@@ -251,6 +252,15 @@ static void cut(struct alignment *a, const struct align_all *all, const struct f
 		a->piece[k - 1].to_ns = a->piece[k].from_ns;
 }
 
+static bool is_too_much(struct alignment *a, const struct align_all *all)
+{
+	if (*all->work)
+		return false;
+	if (a->verdict != ALIGN_FOUND)
+		a->verdict = ALIGN_MUCH;
+	return true;
+}
+
 /* Searches [low, high) for one line, and if it has no rival goes on with what lies beside it. */
 static void search(struct alignment *a, struct align_all *all, uint32_t low, uint32_t high)
 {
@@ -263,7 +273,7 @@ static void search(struct alignment *a, struct align_all *all, uint32_t low, uin
 		return;
 	n = align_search(all, low, high, c);
 	f = follow_best(all, c, n, low, high);
-	if (f.matched < FEWEST)
+	if (is_too_much(a, all) || f.matched < FEWEST)
 		return;
 	for (uint32_t i = low; i < high; i++)
 		all->event[i].best = all->event[i].partner;
@@ -275,6 +285,8 @@ static void search(struct alignment *a, struct align_all *all, uint32_t low, uin
 	for (uint32_t i = low; i < high; i++)
 		all->event[i].partner = all->event[i].best;
 	weigh_all_moved(&d);
+	if (is_too_much(a, all))
+		return;
 	if (d.rival > a->rival)
 		a->rival = d.rival;
 	if (d.beaten) {
@@ -326,9 +338,9 @@ static uint64_t residual(const struct alignment *a, const struct align_all *all)
 	return r;
 }
 
-int align(const struct align_lane *lane, uint32_t n, struct alignment *a)
+int align(const struct align_lane *lane, uint32_t n, uint64_t *work, struct alignment *a)
 {
-	struct align_all all = {.lane = lane};
+	struct align_all all = {.lane = lane, .work = work};
 	uint32_t host = 0;
 
 	*a = (struct alignment){.verdict = ALIGN_NONE};
@@ -341,9 +353,10 @@ int align(const struct align_lane *lane, uint32_t n, struct alignment *a)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		host += lane[i].host->n;
+	align_spend(work, (uint64_t)(all.n + host) * STEPS_GATHER);
 	if (all.n < FEWEST || host < FEWEST)
 		a->verdict = ALIGN_FEW;
-	else
+	else if (!is_too_much(a, &all))
 		search(a, &all, 0, all.n);
 	qsort(a->piece, a->npieces, sizeof(*a->piece), by_time);
 	a->residual_ns = residual(a, &all);

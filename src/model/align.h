@@ -45,6 +45,7 @@ struct align_lane {
 enum align_verdict {
 	ALIGN_FEW,       /* too few gaps on one of the sides to tell anything */
 	ALIGN_NONE,      /* nothing is common to them */
+	ALIGN_MUCH,      /* the work was used up before it was known */
 	ALIGN_AMBIGUOUS, /* another line explains nearly as many */
 	ALIGN_FOUND,
 };
@@ -68,15 +69,19 @@ struct alignment {
 	uint64_t residual_ns; /* 95 % of the matched are at most so far from the line */
 };
 
+/* Work that may still be done, in steps of some 5 ns: a file's few bytes may hold gaps for hours.
+ * Takes so many away; false when none are left. NULL: there is no end of it. */
+bool align_spend(uint64_t *work, uint64_t steps);
+
 /* Matches the clock of the guest, which all its CPUs have in common, with the host's. 0, or -ENOMEM
  * with verdict ALIGN_NONE. align_free() in either case. */
-int align(const struct align_lane *lane, uint32_t n, struct alignment *a);
+int align(const struct align_lane *lane, uint32_t n, uint64_t *work, struct alignment *a);
 void align_free(struct alignment *a);
 
 /* The same with a line that is known from elsewhere, which the gaps only have to confirm: fewer do,
  * and periodic ones, too. Every verdict but ALIGN_FOUND says that they do not. 0, or -ENOMEM. */
 int align_known(const struct align_lane *lane, uint32_t n, const struct align_piece *piece,
-		uint32_t npieces, struct alignment *a);
+		uint32_t npieces, uint64_t *work, struct alignment *a);
 
 /* Number of the lane's gaps that coincide, where the clocks are matched. *fewer: how many gaps the
  * side with fewer of them has there. */

@@ -11,6 +11,10 @@
 #define UNSURE  2e-6 /* the drift changes by as much while no gap coincides */
 #define FAR_NS  300000
 
+/* work, as align() has it */
+#define STEPS_PARTNER 4
+#define STEPS_CORRECT 30
+
 /* As an offset, modulo 2^64; hostile times give numbers that no clock has. */
 static uint64_t whole(double ns)
 {
@@ -41,14 +45,17 @@ uint32_t align_partner(const struct align_all *all, const struct align_event *e,
 {
 	const struct align_gaps *h = all->lane[e->lane].host;
 	uint64_t from = host_ns > far ? host_ns - far : 0;
-	uint32_t best = ALIGN_NOBODY;
+	uint32_t best = ALIGN_NOBODY, first, i;
 
-	for (uint32_t i = align_gaps_before(h, from);
-	     i < h->n && distance(h->gap[i].start_ns, host_ns) <= far; i++)
+	if (!align_spend(all->work, STEPS_PARTNER))
+		return ALIGN_NOBODY;
+	first = align_gaps_before(h, from);
+	for (i = first; i < h->n && distance(h->gap[i].start_ns, host_ns) <= far; i++)
 		if (align_fits(e->length_ns, h->gap[i].length_ns) &&
 		    (best == ALIGN_NOBODY || distance(h->gap[i].start_ns, host_ns) <
 						     distance(h->gap[best].start_ns, host_ns)))
 			best = i;
+	align_spend(all->work, i - first);
 	return best;
 }
 
@@ -177,6 +184,7 @@ static uint32_t walk(struct align_all *all, struct align_line line, uint32_t fro
 		w.event[w.n++ % NEWEST] = i;
 		move_to(&line, e->start_ns);
 		correct(all, &w, &line);
+		align_spend(all->work, STEPS_CORRECT);
 	}
 	return w.n;
 }
@@ -186,6 +194,7 @@ uint32_t align_follow(struct align_all *all, const struct align_line *line, uint
 {
 	uint32_t n;
 
+	align_spend(all->work, (high - low) / 4);
 	for (uint32_t i = low; i < high; i++)
 		all->event[i].partner = ALIGN_NOBODY;
 	*first = *last = from;

@@ -19,6 +19,14 @@ static int by_length(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+bool align_spend(uint64_t *work, uint64_t steps)
+{
+	if (!work)
+		return true;
+	*work -= steps < *work ? steps : *work;
+	return *work;
+}
+
 uint64_t align_nth_length(uint64_t *length, uint32_t n, uint32_t most)
 {
 	if (n <= most)

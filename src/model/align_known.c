@@ -20,6 +20,7 @@ struct known {
 	uint32_t n;
 	const struct alignment *a;
 	uint32_t step;
+	uint64_t *work;
 };
 
 static uint64_t moved_by(int k)
@@ -35,7 +36,7 @@ static uint32_t partner(const struct known *k, const struct align_lane *lane, ui
 {
 	const struct align_gap *g = &lane->guest->gap[i];
 	const struct align_event e = {g->start_ns, g->length_ns, 0, ALIGN_NOBODY, ALIGN_NOBODY};
-	const struct align_all all = {.lane = lane};
+	const struct align_all all = {.lane = lane, .work = k->work};
 
 	if (!align_host_time(k->a, g->start_ns, host_ns))
 		return ALIGN_NOBODY;
@@ -96,9 +97,9 @@ static bool rivals(const struct known *k, uint64_t moved, uint32_t *rival)
 }
 
 int align_known(const struct align_lane *lane, uint32_t n, const struct align_piece *piece,
-		uint32_t npieces, struct alignment *a)
+		uint32_t npieces, uint64_t *work, struct alignment *a)
 {
-	struct known k = {lane, n, a, 1};
+	struct known k = {lane, n, a, 1, work};
 	uint32_t all = 0, as_good = 0;
 
 	*a = (struct alignment){.verdict = ALIGN_FEW, .known = true};
@@ -116,7 +117,7 @@ int align_known(const struct align_lane *lane, uint32_t n, const struct align_pi
 		return 0;
 	for (int i = 0; i < MOVES && as_good <= BEYOND; i++)
 		as_good += rivals(&k, moved_by(i), &a->rival);
-	a->verdict = as_good <= BEYOND ? ALIGN_FOUND : ALIGN_NONE;
+	a->verdict = !*work ? ALIGN_MUCH : as_good <= BEYOND ? ALIGN_FOUND : ALIGN_NONE;
 	a->gaps *= k.step;
 	a->matched *= k.step;
 	a->rival *= k.step;

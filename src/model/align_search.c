@@ -13,6 +13,8 @@
 #define BINS       12     /* with most votes, for each choice of voters */
 #define IN_BIN     64     /* votes of a bin that lines are drawn through */
 #define DENSE_MOST 8192   /* gaps among which the densest are looked for */
+#define STEPS_VOTE 40     /* work, as align() has it */
+#define DRAWN_STEP 10     /* votes that are compared with a line in such a step */
 
 struct vote {
 	uint64_t offset_ns; /* relative to the first one's, as a signed number in order */
@@ -107,6 +109,7 @@ static void collect(struct votes *v, const struct align_all *all, const uint32_t
 	for (uint32_t i = 0; i < n; i++)
 		vote(v, all, chosen[i], all->least_ns[all->event[chosen[i]].lane]);
 	qsort(v->vote, v->n, sizeof(*v->vote), by_offset);
+	align_spend(all->work, (uint64_t)v->n * STEPS_VOTE);
 }
 
 /* ---- lines ---- */
@@ -160,7 +163,7 @@ static uint32_t near(const struct vote *v, uint32_t n, const struct vote *from, 
 }
 
 /* The line that most votes of a bin are near: through two of them, or without drift. */
-static struct align_candidate draw(const struct votes *v, struct bin bin)
+static struct align_candidate draw(const struct votes *v, struct bin bin, uint64_t *work)
 {
 	uint32_t step = 1 + (bin.n - 1) / IN_BIN, n = 0;
 	struct vote some[IN_BIN];
@@ -168,6 +171,7 @@ static struct align_candidate draw(const struct votes *v, struct bin bin)
 
 	for (uint32_t i = 0; i < bin.n && n < IN_BIN; i += step)
 		some[n++] = v->vote[bin.from + i];
+	align_spend(work, n * n / 2 * n / DRAWN_STEP);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = i; k < n; k++) {
 			double t = (double)(int64_t)(some[k].at_ns - some[i].at_ns);
@@ -212,7 +216,7 @@ uint32_t align_search(const struct align_all *all, uint32_t low, uint32_t high,
 		collect(&v, all, chosen, n);
 		bins = fullest(&v, bin);
 		for (uint32_t b = 0; b < bins; b++)
-			found[count++] = draw(&v, bin[b]);
+			found[count++] = draw(&v, bin[b], all->work);
 	}
 	free(v.vote);
 	qsort(found, count, sizeof(*found), by_votes);

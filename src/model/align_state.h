@@ -19,6 +19,7 @@ struct align_event {
 
 struct align_all {
 	const struct align_lane *lane;
+	uint64_t *work;            /* left, as align() has it; NULL: no end of it */
 	struct align_event *event; /* in order of time */
 	uint32_t n;
 	uint32_t finds;     /* lines that the search has found */
@@ -41,7 +42,7 @@ struct align_line {
 uint64_t align_at(const struct align_line *l, uint64_t guest_ns);
 
 /* The gap of the lane on the host that begins nearest to host_ns, `far` away at most, and may be
- * this event; ALIGN_NOBODY: none. */
+ * this event; ALIGN_NOBODY: none, or the work is used up. */
 uint32_t align_partner(const struct align_all *all, const struct align_event *e, uint64_t host_ns,
 		       uint64_t far);
 

@@ -8,10 +8,22 @@
 #include "base/units.h"
 #include "model/through_state.h"
 
-#define PAIRS    256 /* pairs of a CPU and a thread that are tried where names do not tell */
 #define MANY     100 /* gaps of a CPU that tell whether a thread is its own... */
 #define FEW_PART 10  /* unless fewer than one of so many coincide */
 #define MACHINES 64  /* virtual machines of the host's that are tried */
+
+/* work, as align() has it: for any recordings, and for each gap of both */
+#define WORK_LEAST 400000000
+#define WORK_GAP   200
+#define STEPS_PAIR 1000 /* for a pair of a CPU and a thread, beside its gaps */
+
+struct matching {
+	const struct view *guest, *host;
+	int *vcpu;               /* number of the virtual CPU that each thread is; -1: none */
+	uint64_t work;           /* still allowed */
+	enum align_verdict best; /* the farthest of the pairs that were tried */
+	bool left;               /* some of them were not */
+};
 
 static const struct align_gaps *gaps_of(const struct side *s, uint32_t index)
 {
@@ -20,24 +32,46 @@ static const struct align_gaps *gaps_of(const struct side *s, uint32_t index)
 	return index < s->n ? &s->lane[index].gaps : &none;
 }
 
-/* The number of the virtual CPU that the thread is, by the hypervisor or by its name; -1: none. */
-static int vcpu_of(const struct cpu *thread)
+static uint64_t count_gaps(const struct side *s)
 {
-	return thread->vcpu ? (int)(thread->vcpu - 1) : through_vcpu(thread->comm);
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		n += s->lane[i].gaps.n;
+	return n;
+}
+
+/* The virtual CPUs' numbers are told by the hypervisor, or by the threads' names. 0 or -ENOMEM. */
+static int begin_matching(struct matching *m, const struct through *t, const struct view *guest,
+			  const struct view *host)
+{
+	*m = (struct matching){.guest = guest,
+			       .host = host,
+			       .vcpu = calloc(host->ncpus + 1, sizeof(*m->vcpu)),
+			       .work = WORK_LEAST +
+				       WORK_GAP * (count_gaps(&t->guest) + count_gaps(&t->host)),
+			       .best = ALIGN_FEW};
+	for (uint32_t k = 0; m->vcpu && k < host->ncpus; k++) {
+		const struct cpu *thread = &host->cpu[k];
+
+		m->vcpu[k] = thread->vcpu ? (int)(thread->vcpu - 1) : through_vcpu(thread->comm);
+	}
+	return m->vcpu ? 0 : -ENOMEM;
 }
 
 /* One thread of a virtual machine for each CPU by the numbers. False where they do not tell: a
  * thread has none, or several have the same. */
-static bool map_by_name(struct through *t, const struct view *guest, const struct view *host,
-			uint32_t machine)
+static bool map_by_name(struct through *t, const struct matching *m, uint32_t machine)
 {
 	uint32_t some = 0;
 
-	for (uint32_t i = 0; i < guest->ncpus; i++) {
+	for (uint32_t i = 0; i < m->guest->ncpus; i++)
 		t->found.lane[i] = THROUGH_NOBODY;
-		for (uint32_t k = 0; k < host->ncpus; k++) {
-			if (host->cpu[k].machine != machine ||
-			    vcpu_of(&host->cpu[k]) != (int)guest->cpu[i].number)
+	for (uint32_t k = 0; k < m->host->ncpus; k++) {
+		if (m->host->cpu[k].machine != machine || m->vcpu[k] < 0)
+			continue;
+		for (uint32_t i = 0; i < m->guest->ncpus; i++) {
+			if (m->vcpu[k] != (int)m->guest->cpu[i].number)
 				continue;
 			if (t->found.lane[i] != THROUGH_NOBODY)
 				return false;
@@ -48,16 +82,9 @@ static bool map_by_name(struct through *t, const struct view *guest, const struc
 	return some;
 }
 
-/* Pairs of a CPU and a thread that were tried. */
-struct tried {
-	uint32_t pairs;
-	enum align_verdict best; /* the farthest of their verdicts */
-	bool left;               /* some were not tried */
-};
-
-static void note_verdict(struct tried *tried, enum align_verdict v)
+static void note_verdict(struct matching *m, enum align_verdict v)
 {
-	tried->best = v > tried->best ? v : tried->best;
+	m->best = v > m->best ? v : m->best;
 }
 
 /* KVM's rule for the counter of these threads' guest; NULL: not known, or not one for all. */
@@ -77,69 +104,62 @@ static const struct counter_rule *rule_of(const struct view *host, const uint32_
 
 /* Sets the guest's clock by the host's: by readings of both where these tell and the gaps confirm
  * it, else by the gaps alone. thread: of each lane. 0 or -ENOMEM. */
-static int set_clocks(struct through *t, const struct align_lane *lane, const uint32_t *thread,
-		      uint32_t n, const struct view *guest, const struct view *host,
-		      struct alignment *a)
+static int set_clocks(struct through *t, struct matching *m, const struct align_lane *lane,
+		      const uint32_t *thread, uint32_t n, struct alignment *a)
 {
 	struct align_piece piece[READINGS_MOST];
-	uint32_t pieces = readings_line(&guest->run.readings, &host->run.readings,
-					rule_of(host, thread, n), piece, &t->found.by);
+	uint32_t pieces = readings_line(&m->guest->run.readings, &m->host->run.readings,
+					rule_of(m->host, thread, n), piece, &t->found.by);
 
 	if (pieces) {
-		if (align_known(lane, n, piece, pieces, a))
+		if (align_known(lane, n, piece, pieces, &m->work, a))
 			return -ENOMEM;
 		if (a->verdict == ALIGN_FOUND)
 			return 0;
 		align_free(a);
 	}
 	t->found.by = READINGS_NONE;
-	return align(lane, n, a);
+	return align(lane, n, &m->work, a);
 }
 
 /* Maps the CPU to the only thread whose gaps are its own. With pairs left to try none is. */
-static int map_cpu(struct through *t, uint32_t i, const struct view *guest, const struct view *host,
-		   struct tried *tried)
+static int map_cpu(struct through *t, uint32_t i, struct matching *m)
 {
-	uint32_t found = 0, k = 0;
+	uint32_t found = 0, one = THROUGH_NOBODY, k = 0;
 
-	t->found.lane[i] = THROUGH_NOBODY;
-	for (; k < host->ncpus && tried->pairs < PAIRS; k++) {
-		int vcpu = vcpu_of(&host->cpu[k]);
+	for (; k < m->host->ncpus && found < 2; k++) {
 		struct align_lane lane = {gaps_of(&t->guest, i), gaps_of(&t->host, k)};
 		struct alignment a;
 
-		if (vcpu >= 0 && vcpu != (int)guest->cpu[i].number)
+		if (m->vcpu[k] >= 0 && m->vcpu[k] != (int)m->guest->cpu[i].number)
 			continue;
-		tried->pairs++;
-		if (set_clocks(t, &lane, &k, 1, guest, host, &a))
+		if (!align_spend(&m->work, STEPS_PAIR))
+			break;
+		if (set_clocks(t, m, &lane, &k, 1, &a))
 			return -ENOMEM;
 		/* the clocks of two that fit are not set yet */
-		note_verdict(tried, a.verdict == ALIGN_FOUND ? ALIGN_AMBIGUOUS : a.verdict);
+		note_verdict(m, a.verdict == ALIGN_FOUND ? ALIGN_AMBIGUOUS : a.verdict);
 		if (a.verdict == ALIGN_FOUND) {
-			t->found.lane[i] = k;
+			one = k;
 			found++;
 		}
 		align_free(&a);
 	}
-	tried->left |= k < host->ncpus;
-	if (found != 1 || k < host->ncpus)
-		t->found.lane[i] = THROUGH_NOBODY;
+	m->left |= !m->work;
+	t->found.lane[i] = found == 1 && m->work ? one : THROUGH_NOBODY;
 	return 0;
 }
 
-static int map_by_gaps(struct through *t, const struct view *guest, const struct view *host,
-		       struct tried *tried)
+static int map_by_gaps(struct through *t, struct matching *m)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < guest->ncpus && !err; i++)
-		err = map_cpu(t, i, guest, host, tried);
+	for (uint32_t i = 0; i < m->guest->ncpus && !err; i++)
+		err = map_cpu(t, i, m);
 	return err;
 }
 
-/* tried: says why no CPU has a thread. */
-static int match(struct through *t, const struct view *guest, const struct view *host,
-		 const struct tried *tried)
+static int match(struct through *t, struct matching *m)
 {
 	struct align_lane *lane = calloc(t->found.nlanes + 1, sizeof(*lane));
 	uint32_t *thread = calloc(t->found.nlanes + 1, sizeof(*thread)), n = 0;
@@ -153,8 +173,8 @@ static int match(struct through *t, const struct view *guest, const struct view 
 							gaps_of(&t->host, t->found.lane[i])};
 		}
 	if (lane && thread)
-		err = set_clocks(t, lane, thread, n, guest, host, &t->found.clocks);
-	t->found.verdict = n ? t->found.clocks.verdict : tried->best;
+		err = set_clocks(t, m, lane, thread, n, &t->found.clocks);
+	t->found.verdict = n ? t->found.clocks.verdict : m->best;
 	free(lane);
 	free(thread);
 	return err;
@@ -227,18 +247,20 @@ static double drift_of(const struct alignment *a)
 	return ns > 0 ? gained / ns : a->piece[0].drift;
 }
 
-static void say(struct through_found *f, const struct tried *tried)
+static void say(struct through_found *f, const struct matching *m)
 {
 	static const char *const refused[] = {
 		[ALIGN_FEW] = "not joined: there are too few gaps to set the clocks by",
 		[ALIGN_NONE] =
 			"not joined: its gaps are not those of this guest's CPUs, so it is of "
 			"another host, or of another time",
+		[ALIGN_MUCH] = "not joined: there are too many gaps to compare them all; record "
+			       "both for a shorter time",
 		[ALIGN_AMBIGUOUS] =
 			"not joined: the gaps of both coincide in more than one way, as "
 			"those of periodic noise do"};
-	static const char many[] = "not joined: there are too many threads to try them all; on the "
-				   "host watch the threads of this guest's CPUs alone";
+	static const char many[] = "not joined: there are too many threads and gaps to try them "
+				   "all; on the host watch the threads of this guest's CPUs alone";
 	static const char *const how[] = {
 		[READINGS_NONE] = "matched",
 		[READINGS_COUNTER] = "known by the counter's offset (KVM), confirmed",
@@ -250,7 +272,7 @@ static void say(struct through_found *f, const struct tried *tried)
 
 	if (f->verdict != ALIGN_FOUND) {
 		snprintf(f->text, sizeof(f->text), "%s",
-			 !known && tried->left ? many : refused[f->verdict]);
+			 !known && m->left ? many : refused[f->verdict]);
 		return;
 	}
 	snprintf(f->text, sizeof(f->text),
@@ -287,39 +309,38 @@ static uint32_t list_machines(const struct view *host, uint32_t machine[MACHINES
 
 /* Tries the threads of each virtual machine in place of the guest's CPUs. Of several that fit
  * nobody knows which one it is. *fit: number of those that do. */
-static int match_machines(struct through *t, const struct view *guest, const struct view *host,
-			  struct tried *tried, uint32_t *fit)
+static int match_machines(struct through *t, struct matching *m, uint32_t *fit)
 {
-	uint32_t machine[MACHINES], n = list_machines(host, machine), right = 0, named = 0;
+	uint32_t machine[MACHINES], n = list_machines(m->host, machine), right = 0, named = 0;
 	int err = 0;
 
 	*fit = 0;
 	for (uint32_t i = 0; i < n && n <= MACHINES && !err; i++) {
-		if (!map_by_name(t, guest, host, machine[i]))
+		if (!map_by_name(t, m, machine[i]))
 			continue;
 		named++;
 		right = *fit ? right : machine[i];
-		err = match(t, guest, host, tried);
+		err = match(t, m);
 		if (t->found.verdict == ALIGN_FOUND && !(*fit)++)
 			right = machine[i];
-		note_verdict(tried, t->found.verdict);
+		note_verdict(m, t->found.verdict);
 	}
 	t->found.by_name = named;
 	if (err || !named)
 		return err;
-	map_by_name(t, guest, host, right);
+	map_by_name(t, m, right);
 	if (named > 1)
-		err = match(t, guest, host, tried);
+		err = match(t, m);
 	if (*fit > 1)
 		t->found.verdict = ALIGN_AMBIGUOUS;
 	else if (!*fit)
-		t->found.verdict = tried->best;
+		t->found.verdict = m->best;
 	return err;
 }
 
 int through_match(struct through *t, const struct view *guest, const struct view *host)
 {
-	struct tried tried = {.best = ALIGN_FEW};
+	struct matching m = {.vcpu = NULL};
 	uint32_t fit;
 	int err;
 
@@ -330,15 +351,19 @@ int through_match(struct through *t, const struct view *guest, const struct view
 	t->found.lane = calloc(guest->ncpus + 1, sizeof(*t->found.lane));
 	if (!t->found.lane || note_holes(t, host))
 		return -ENOMEM;
-	err = match_machines(t, guest, host, &tried, &fit);
+	err = begin_matching(&m, t, guest, host);
+	if (!err)
+		err = match_machines(t, &m, &fit);
 	if (!err && !t->found.by_name) {
-		err = map_by_gaps(t, guest, host, &tried);
+		err = map_by_gaps(t, &m);
+		m.work += WORK_LEAST; /* for those that it has found */
 		if (!err)
-			err = match(t, guest, host, &tried);
+			err = match(t, &m);
 	}
 	if (!err && unmap_others(t))
-		err = match(t, guest, host, &tried);
-	say(&t->found, &tried);
+		err = match(t, &m);
+	say(&t->found, &m);
+	free(m.vcpu);
 	side_free(&t->guest);
 	side_free(&t->host);
 	return err;

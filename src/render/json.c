@@ -143,7 +143,11 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 static void write_host_side(struct json *j, const char *name, const struct view *v,
 			    const struct through_found *f)
 {
-	static const char *const verdict[] = {"too few", "none", "ambiguous", "matched"};
+	static const char *const verdict[] = {[ALIGN_FEW] = "too few",
+					      [ALIGN_NONE] = "none",
+					      [ALIGN_MUCH] = "too many",
+					      [ALIGN_AMBIGUOUS] = "ambiguous",
+					      [ALIGN_FOUND] = "matched"};
 	static const char *const by[] = {"gaps", "counter", "ptp"};
 
 	json_object(j, name);

@@ -3,6 +3,7 @@
 """A recording by a stranger takes the memory of what it holds, not of what it says: the peak of
 report is measured, and its bound held. And the time of its size."""
 import os
+import random
 import re
 import struct
 import subprocess
@@ -317,6 +318,40 @@ for what, ((command, *args), parts) in CROWDS.items():
     size = write(bomb, *parts, (b"END ", b""))
     used, status, _, err = measured(bomb, *args, command=command)
     ok(status == 0 and used.ru_utime < 4 and not err, what, f"{size} bytes", used.ru_utime, err)
+
+# ---- the clocks of a guest and of its host: threads without names are tried one by one ----
+
+BEGUN = 5 * 10**9  # ns; the window of both
+
+
+def sides(lanes, each, common):
+    """Recordings of a guest and its host, where each lane has its own gaps, or all the same."""
+    for path, made in ((bomb, "two"), (many, "watch")):
+        with open(os.path.join(ROOT, f"tests/fixtures/recordings/2.0/{made}.rec"), "rb") as f:
+            start, one = forged.split_head(dict(forged.chunks(f.read()))[b"HEAD"])
+        chance, parts = random.Random(1), []
+        for lane in range(lanes):
+            if not (lane and common):
+                drawn = [(chance.randrange(2 * 10**6, 9 * 10**6), chance.randrange(50000, 2000000))
+                         for _ in range(each)]
+            parts.append((b"EVNT", forged.number(BEGUN) + b"\x40" + forged.number(lane) + b"".join(
+                forged.hiccup(pause + (BEGUN if not i else 0), length, 0)
+                for i, (pause, length) in enumerate(drawn))))
+        write(path, (b"HEAD", forged.head(start, [one] * lanes)), *parts, (b"END ", b""))
+
+
+# Each pair cost a match of its own, in files of 10 kB 50 ms; of more than 256 none was found.
+for lanes_of, each, common, want in (
+        (16, 1000, True, "not joined: the gaps of both coincide in more than one way"),
+        (64, 50, False, "by 3,200 of 3,200 gaps"),
+        (2048, 1, True, "not joined: there are too many threads and gaps to try them all")):
+    sides(lanes_of, each, common)
+    used, status, _, err = measured(bomb, "--host", many)
+    with open(os.path.join(place, "out")) as f:
+        said = " ".join(f.read().split())
+    ok(status == 0 and want in said and (used.ru_utime < 4 or not bounds) and not err,
+       f"{lanes_of} threads without names in place of as many CPUs: {want[:10]}",
+       used.ru_utime, err, said[:500])
 
 for bad in ("", "1", "1k", "15M", "1x", "-1G", "1GG", "99999999G"):
     mb, status, _, err = report(many, "--memory", bad)

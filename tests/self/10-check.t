@@ -341,7 +341,7 @@ sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in ra
 
     # ---- warnings are errors with what was tried, never in a user's make ----
     def planned(*words):
-        plain = ["env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "-u", "MAKELEVEL"]
+        plain = ["env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "-u", "MAKELEVEL", "-u", "WERROR"]
         return run(*plain, "make", "-n", "V=1", f"O={place}", *words).stdout
 
     def compiled(*words):

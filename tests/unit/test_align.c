@@ -108,8 +108,12 @@ static void random_noise(uint64_t from, uint64_t to, uint64_t mean, unsigned lan
 
 static void match(void)
 {
+	uint64_t work = UINT64_MAX;
+
 	align_free(&found);
-	assert_int_equal(align(lane, LANES, &found), 0);
+	assert_int_equal(align(lane, LANES, &work, &found), 0);
+	/* a match has at least four times as much (through_match.c) */
+	assert_in_range(UINT64_MAX - work, 0, 100000000);
 }
 
 /* The farthest that the found clock is from the true one in [from, to]. */
@@ -171,6 +175,24 @@ static void clocks_may_be_hours_apart(void **state)
 		match();
 		assert_int_equal(found.verdict, ALIGN_FOUND);
 		assert_in_range(wrong_by(101 * S, 119 * S), 0, 5 * US);
+	}
+}
+
+/* With too little work left nothing is known, and nothing is said. */
+static void stops_when_work_is_used_up(void **state)
+{
+	uint64_t work[] = {1, 100000, 1000000};
+
+	(void)state;
+	random_noise(100 * S, 160 * S, 50 * MS, LANES, 0);
+	match();
+	assert_int_equal(found.verdict, ALIGN_FOUND);
+	for (int k = 0; k < 3; k++) {
+		align_free(&found);
+		assert_int_equal(align(lane, LANES, &work[k], &found), 0);
+		assert_int_equal(found.verdict, ALIGN_MUCH);
+		assert_int_equal(found.npieces, 0);
+		assert_int_equal(work[k], 0);
 	}
 }
 
@@ -429,12 +451,12 @@ static void keeps_the_longest_gaps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(follows_a_slewed_clock),   TEST(finds_offset_and_drift),
-		TEST(bears_missing_gaps),       TEST(clocks_may_be_hours_apart),
-		TEST(refuses_periodic_noise),   TEST(follows_a_suspended_guest),
-		TEST(refuses_too_few_gaps),     TEST(refuses_unrelated_recordings),
-		TEST(finds_related_recordings), TEST(keeps_the_longest_gaps),
-		TEST(refuses_wrong_pairs),
+		TEST(follows_a_slewed_clock),       TEST(finds_offset_and_drift),
+		TEST(bears_missing_gaps),           TEST(clocks_may_be_hours_apart),
+		TEST(stops_when_work_is_used_up),   TEST(refuses_periodic_noise),
+		TEST(follows_a_suspended_guest),    TEST(refuses_too_few_gaps),
+		TEST(refuses_unrelated_recordings), TEST(finds_related_recordings),
+		TEST(keeps_the_longest_gaps),       TEST(refuses_wrong_pairs),
 	};
 
 	return cmocka_run_group_tests_name("align", tests, NULL, NULL);

@@ -224,15 +224,18 @@ static enum align_verdict confirm(void)
 {
 	enum readings_by by;
 	uint32_t n = readings_line(&guest, &host, &world.rule, piece, &by);
+	uint64_t work = UINT64_MAX;
 
 	align_free(&found);
-	assert_int_equal(align_known(lane, LANES, piece, n, &found), 0);
+	assert_int_equal(align_known(lane, LANES, piece, n, &work, &found), 0);
 	return found.verdict;
 }
 
 /* Periodic noise, which gaps alone fit one period later as well, and few gaps. */
 static void needs_little_to_confirm(void **state)
 {
+	uint64_t work = UINT64_MAX;
+
 	(void)state;
 	world.slew = 0;
 	read_all(false);
@@ -241,7 +244,7 @@ static void needs_little_to_confirm(void **state)
 	assert_int_equal(found.matched, found.gaps);
 	assert_in_range(wrong_by(&found), 0, 10);
 	align_free(&found);
-	assert_int_equal(align(lane, LANES, &found), 0);
+	assert_int_equal(align(lane, LANES, &work, &found), 0);
 	assert_int_equal(found.verdict, ALIGN_AMBIGUOUS);
 	draw(10, 20 * MS, 200 * MS, 0, true);
 	assert_int_equal(confirm(), ALIGN_FOUND);
