@@ -296,11 +296,7 @@ static uint32_t pid_of(const struct place *p, const struct source *s, const stru
 /* True when the thread is known to have ended by the end of the window. */
 static bool has_ended(const struct place *p, uint32_t tid)
 {
-	const char *list = facts_text(&p->view->facts, FACT_ENDED);
-	char number[16];
-
-	snprintf(number, sizeof(number), "%" PRIu32, tid);
-	return list && tid && has_word(list, number);
+	return tid && numbers_have(&p->view->told.ended, tid);
 }
 
 #define EVERYWHERE "what is watched may run on every CPU: bind it to a few first (taskset)"
@@ -318,7 +314,8 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 				 .irq = -1,
 				 .pid = pid_of(p, s, c),
 				 .comm = s->kind == SOURCE_THREAD ? s->name : NULL,
-				 .function = s->function};
+				 .function = s->function,
+				 .list_most = ADVICE_LIST};
 
 	fill_device(s, &f, device, sizeof(device));
 	advise_own(p->view, f.pid, &rest);

@@ -6,6 +6,10 @@
 #include "audit/book.h"
 #include "model/view.h"
 
+/* Bytes of a list of CPUs in advice, at most: each source has one. A machine with 500 CPUs of which
+ * every second one is listed needs as many. */
+#define ADVICE_LIST 2048
+
 /* Gives each source of the view its cause and advice, and sets view->advised. Where a name alone
  * means several things, its neighbours, the tick's table, the steal clock and the SMI count decide.
  * Call it when the view is complete, as often as the view changes. 0 or -ENOMEM. */
@@ -24,8 +28,6 @@ const struct thread_told *advise_movable(const struct view *v, uint32_t id);
 /* Sets *others to the rest of where the thread may run, when that is its own workload's: it is not
  * sent away from there. */
 void advise_own(const struct view *v, uint32_t id, struct cpus *others);
-/* Compares two ids of threads, for bsearch(). */
-int threads_order(const void *a, const void *b);
 
 /* The same for a source of kind SOURCE_HOST, once the host's view is advised. */
 int advise_host(const struct view *v, struct source *s);

@@ -36,8 +36,11 @@ int advise_owner(const struct view *v, struct source *s)
 {
 	const struct cpus others = advise_others(v, NULL);
 	struct owner owner;
-	const struct placeholders f = {
-		.cpu = -1, .irq = -1, .housekeeping = &others, .comm = confined_unit(v, s, &owner)};
+	const struct placeholders f = {.cpu = -1,
+				       .irq = -1,
+				       .housekeeping = &others,
+				       .comm = confined_unit(v, s, &owner),
+				       .list_most = ADVICE_LIST};
 	const char *confine = "systemctl set-property --runtime {comm} AllowedCPUs={housekeeping}";
 	const char *bind = "bind its threads to cpu {housekeeping}";
 	const struct cause *c = cause_match("user", "*");

@@ -9,17 +9,40 @@
 #include "audit/checks.h"
 #include "audit/remedy.h"
 
-int threads_order(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
+#define RESTS_LOOKED_AT 8
 
-	return (*x > *y) - (*x < *y);
+/* By id, which comes first. */
+static int by_id(const void *a, const void *b)
+{
+	const struct thread_told *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Most threads have one of a few sets, so that one of the newest is taken again. Returns 1 + its
+ * index; 0: out of memory. */
+static uint32_t add_rest(struct threads_told *t, const struct cpus *rest)
+{
+	for (uint32_t i = t->nrests; i && t->nrests - i < RESTS_LOOKED_AT; i--)
+		if (!memcmp(&t->rests[i - 1], rest, sizeof(*rest)))
+			return i;
+	if (t->nrests == t->rests_room) {
+		uint32_t room = t->rests_room ? 2 * t->rests_room : 16;
+		struct cpus *more = reallocarray(t->rests, room, sizeof(*more));
+
+		if (!more)
+			return 0;
+		t->rests = more;
+		t->rests_room = room;
+	}
+	t->rests[t->nrests++] = *rest;
+	return t->nrests;
 }
 
 /* rest: NULL, or the CPUs to tell of it. */
 static bool add_movable(struct threads_told *t, uint32_t id, const struct cpus *rest)
 {
-	char list[CPUS_LIST], *copy = NULL;
+	uint32_t which = 0;
 
 	if (t->nmovable == t->room) {
 		size_t room = t->room ? 2 * t->room : 256;
@@ -30,9 +53,9 @@ static bool add_movable(struct threads_told *t, uint32_t id, const struct cpus *
 		t->movable = more;
 		t->room = room;
 	}
-	if (rest && !(copy = strdup(cpus_format(rest, list, sizeof(list)))))
+	if (rest && !(which = add_rest(t, rest)))
 		return false;
-	t->movable[t->nmovable++] = (struct thread_told){id, copy};
+	t->movable[t->nmovable++] = (struct thread_told){id, which};
 	return true;
 }
 
@@ -47,7 +70,7 @@ int advise_threads(struct view *v)
 	threads_told_free(told);
 	*told = (struct threads_told){.systemd = systemd_confines(&a),
 				      .conditions = malloc(sizeof(*told->conditions))};
-	if (!told->conditions)
+	if (!told->conditions || !numbers_read(&told->ended, facts_text(&v->facts, FACT_ENDED)))
 		return -ENOMEM;
 	*told->conditions = conditions_of(&v->facts, &v->host);
 	quiet = told->conditions->all_isolated;
@@ -64,7 +87,7 @@ int advise_threads(struct view *v)
 	}
 	told->read = true;
 	if (told->nmovable)
-		qsort(told->movable, told->nmovable, sizeof(*told->movable), threads_order);
+		qsort(told->movable, told->nmovable, sizeof(*told->movable), by_id);
 	return 0;
 }
 
@@ -74,14 +97,14 @@ const struct thread_told *advise_movable(const struct view *v, uint32_t id)
 
 	if (!id || !t->nmovable)
 		return NULL;
-	return bsearch(&id, t->movable, t->nmovable, sizeof(*t->movable), threads_order);
+	return bsearch(&(struct thread_told){.id = id}, t->movable, t->nmovable,
+		       sizeof(*t->movable), by_id);
 }
 
 void advise_own(const struct view *v, uint32_t id, struct cpus *others)
 {
 	const struct thread_told *t = advise_movable(v, id);
-	char why[128];
 
 	if (t && t->rest)
-		cpus_parse(t->rest, others, why, sizeof(why));
+		*others = v->told.rests[t->rest - 1];
 }

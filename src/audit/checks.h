@@ -196,10 +196,12 @@ bool has_own(const struct task *t, const struct cpus *targets, const struct cpus
  * are believed. Old recordings do not say: they are believed. */
 bool runs_as_root(const struct audit *a, const struct task *t);
 
-/* A growing text; begin with the audit alone. When out of memory, which the audit then knows, it is
- * empty, and stays so. The caller frees `at`. */
+/* A growing text; begin with the audit alone. When out of memory, which the audit then knows, or
+ * longer than facts of honest machines make it, it is empty, and stays so. The caller frees `at`.
+ */
 struct text {
 	struct audit *audit;
+	bool too_long;
 	char *at; /* NULL: empty */
 	size_t len, room;
 };
@@ -208,7 +210,8 @@ __attribute__((format(printf, 2, 3))) void text_add(struct text *t, const char *
 /* Adds a command that writes this text to a file of each of these CPUs (words of a shell). */
 void on_each(struct text *to, const char *cpus, const char *text, const char *file);
 
-/* Gives the finding this command and its undo, of which either may be empty; takes both texts. */
+/* Gives the finding this command and its undo, of which either may be empty, or the word that one
+ * is too long; takes both texts. */
 void fix_take(struct finding *f, struct text *fix, struct text *back);
 
 /* Adds the fix and the undo of one to those of all, and frees them. */

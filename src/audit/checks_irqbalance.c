@@ -93,24 +93,16 @@ static const char *file_of(const struct audit *a)
 static bool runs_here(struct audit *a)
 {
 	const char *root = text_of(a, "run/root");
-	uint32_t *ids = malloc(((root ? strlen(root) : 0) / 2 + 2) * sizeof(*ids));
 	struct task_walk w = {0};
+	struct numbers ids;
 	bool runs = false;
-	size_t n = 0;
 	struct task t;
 
-	a->short_of_memory |= !ids;
-	for (char *end; ids && root; root = end, n++) {
-		ids[n] = strtoul(root, &end, 10);
-		if (end == root)
-			break;
-	}
-	if (n)
-		qsort(ids, n, sizeof(*ids), threads_order);
-	while (ids && !runs && next_task(a, &w, &t))
+	a->short_of_memory |= !numbers_read(&ids, root);
+	while (!runs && next_task(a, &w, &t))
 		runs = t.tid == t.tgid && comm_is(&t, "irqbalance") &&
-		       (!root || (n && bsearch(&t.tgid, ids, n, sizeof(*ids), threads_order)));
-	free(ids);
+		       (!root || numbers_have(&ids, t.tgid));
+	numbers_free(&ids);
 	return runs;
 }
 

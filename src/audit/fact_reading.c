@@ -348,6 +348,8 @@ void thread_bind(const struct task *t, const struct cpus *to, struct text *comma
 {
 	char list[CPUS_LIST];
 
+	if (commands->too_long)
+		return;
 	text_add(commands, "%staskset -pc %s %u", commands->len ? "; " : "",
 		 cpus_format(to, list, sizeof(list)), t->tid);
 }
@@ -360,7 +362,7 @@ void thread_fix(const struct task *t, struct text *list, struct text *back)
 
 void threads_move(struct audit *a, struct finding *f, struct text *list, struct text *back)
 {
-	struct text move = {.audit = a};
+	struct text move = {.audit = a, .too_long = list->too_long};
 
 	good(f, "bound to cpu %s", a->keep);
 	if (list->len)

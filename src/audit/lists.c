@@ -37,12 +37,15 @@ const char *name_list(struct naming *n)
 /* ---- growing texts ---- */
 
 #define TEXT_FIRST 256 /* bytes */
+/* Most bytes of one: so many, and a multiple of the facts' own. A short list of CPUs may stand for
+ * one of 20 kB, in a command for each of many threads. */
+#define TEXT_LEAST 1048576
+#define TEXT_TIMES 8
 
 static void text_lose(struct text *t)
 {
-	t->audit->short_of_memory = true;
 	free(t->at);
-	*t = (struct text){.audit = t->audit};
+	*t = (struct text){.audit = t->audit, .too_long = t->too_long};
 }
 
 /* Makes room for len bytes more and a NUL. It doubles, so that a text of many parts is not copied
@@ -70,7 +73,9 @@ void text_add(struct text *t, const char *fmt, ...)
 	va_start(args, fmt);
 	n = vsnprintf(NULL, 0, fmt, args);
 	va_end(args);
-	if (t->audit->short_of_memory || n < 0 || !text_grow(t, n)) {
+	t->too_long |= t->len + n > TEXT_LEAST + TEXT_TIMES * t->audit->facts->bytes;
+	t->audit->short_of_memory |= n < 0 || (!t->too_long && !text_grow(t, n));
+	if (t->audit->short_of_memory || t->too_long) {
 		text_lose(t);
 		return;
 	}
@@ -183,7 +188,11 @@ void join_fixes(struct text *fix, struct text *back, struct finding *one)
 
 void fix_take(struct finding *f, struct text *fix, struct text *back)
 {
-	if (f && fix->len) {
+	bool too_long = fix->too_long || back->too_long;
+
+	if (f && too_long)
+		words(f, "its commands would be too long to list here");
+	if (f && fix->len && !too_long) {
 		free(f->fix);
 		free(f->undo);
 		f->fix = fix->at;

@@ -42,6 +42,14 @@ static const struct cpus *cpus_of(const struct placeholders *f, const char *fiel
 	return !strcmp(field, "housekeeping") ? f->housekeeping : NULL;
 }
 
+/* False for one that is longer than it may be. */
+static bool format_list(const struct cpus *set, size_t most, char *buf, size_t len)
+{
+	size_t n = strlen(cpus_format(set, buf, most && most < len ? most + 1 : len));
+
+	return n < 3 || strcmp(buf + n - 3, "...");
+}
+
 /* Writes the value of a placeholder to buf; false: it has none. */
 static bool value_of(const struct placeholders *f, const char *field, char *buf, size_t len)
 {
@@ -52,7 +60,7 @@ static bool value_of(const struct placeholders *f, const char *field, char *buf,
 	if (!strcmp(field, "cpu") && f->cpu >= 0)
 		snprintf(buf, len, "%ld", f->cpu);
 	else if (set && !cpus_empty(set))
-		cpus_format(set, buf, len);
+		return format_list(set, f->list_most, buf, len);
 	else if (!strcmp(field, "hkmask") && f->housekeeping && !cpus_empty(f->housekeeping))
 		cpus_format_mask(f->housekeeping, buf, len);
 	else if (!strcmp(field, "irq") && f->irq >= 0)

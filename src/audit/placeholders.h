@@ -23,6 +23,7 @@ struct placeholders {
 	const char *comm;      /* any bytes; NULL: none */
 	const char *interface; /* the same */
 	const char *function;  /* the same; of "foo.isra.0 [module]" only foo is taken */
+	size_t list_most;      /* bytes of a list of CPUs; a longer one is not known. 0: any */
 };
 
 /* No value is known. */

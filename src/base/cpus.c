@@ -133,6 +133,20 @@ int cpus_parse(const char *text, struct cpus *out, char *why, size_t whylen)
 	return 0;
 }
 
+/* Writes the number's digits, without a NUL. Returns how many: lists of thousands of numbers are
+ * written for thousands of rows. */
+static size_t put_digits(char *buf, unsigned number)
+{
+	char digits[12];
+	size_t n = sizeof(digits);
+
+	do
+		digits[--n] = '0' + number % 10;
+	while (number /= 10);
+	memcpy(buf, digits + n, sizeof(digits) - n);
+	return sizeof(digits) - n;
+}
+
 char *cpus_format(const struct cpus *set, char *buf, size_t len)
 {
 	size_t pos = 0,
@@ -144,19 +158,24 @@ char *cpus_format(const struct cpus *set, char *buf, size_t len)
 	for (int first = cpus_next(set, 0), last; first >= 0;
 	     first = cpus_next(set, (unsigned)last + 1)) {
 		char part[32];
-		size_t n;
+		size_t n = 0;
 
 		for (last = first; cpus_has(set, (unsigned)last + 1); last++)
 			;
-		n = (size_t)snprintf(part, sizeof(part), "%s%d", pos ? "," : "", first);
-		if (last > first)
-			n += (size_t)snprintf(part + n, sizeof(part) - n, "-%d", last);
+		if (pos)
+			part[n++] = ',';
+		n += put_digits(part + n, (unsigned)first);
+		if (last > first) {
+			part[n++] = '-';
+			n += put_digits(part + n, (unsigned)last);
+		}
 		if (pos + n >= len) {
 			snprintf(buf + whole, len - whole, whole ? ",..." : "...");
 			return buf;
 		}
-		memcpy(buf + pos, part, n + 1);
+		memcpy(buf + pos, part, n);
 		pos += n;
+		buf[pos] = '\0';
 		if (pos + sizeof(",...") <= len)
 			whole = pos;
 	}

@@ -123,9 +123,9 @@ void facts_free(struct facts *f)
 
 void threads_told_free(struct threads_told *t)
 {
-	for (size_t i = 0; i < t->nmovable; i++)
-		free(t->movable[i].rest);
 	free(t->movable);
+	free(t->rests);
+	numbers_free(&t->ended);
 	free(t->conditions);
 	*t = (struct threads_told){0};
 }

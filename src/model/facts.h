@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/cpus.h"
+#include "base/numbers.h"
 
 #define FACT_MAX       (64u << 10) /* bytes of one text */
 #define FACTS_MAX      (1u << 16)  /* facts of a set */
@@ -48,10 +49,13 @@ struct threads_told {
 	struct cpus deadline; /* on which a user's thread of SCHED_DEADLINE may run */
 	struct thread_told {
 		uint32_t id;
-		char *rest; /* the list of the other CPUs that it may run on, where these are to be
-			       quiet, too: its workload's own; else NULL */
-	} * movable;        /* threads that may leave the run's CPUs, ascending; owned */
+		uint32_t rest; /* 1 + index of the other CPUs that it may run on, where these are
+				  to be quiet, too: its workload's own; else 0 */
+	} * movable;           /* threads that may leave the run's CPUs, ascending; owned */
 	size_t nmovable, room;
+	struct cpus *rests; /* owned */
+	uint32_t nrests, rests_room;
+	struct numbers ended;          /* FACT_ENDED */
 	struct conditions *conditions; /* audit/remedy.h; owned */
 };
 
