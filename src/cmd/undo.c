@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/undo.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static enum journal_state read_turned(const char *dir, char boot[BOOT_ID], struc
 
 int undo_all(const char *dir)
 {
-	char boot[BOOT_ID], now[BOOT_ID];
+	char boot[BOOT_ID], now[BOOT_ID], kept[PATH_MAX];
 	struct knobs k = {0};
 	int lock = journal_lock(dir, true), code = EXIT_ERROR;
 	struct guardian_sum sum;
@@ -52,8 +53,6 @@ int undo_all(const char *dir)
 	moved = tried_moves_threads(&k, true);
 	if (state > JOURNAL_NONE && journal_boot(now))
 		state = JOURNAL_BAD;
-	if (state == JOURNAL_CUT)
-		say("%s/try.journal is damaged: what its whole lines say is put back", dir);
 	if (state == JOURNAL_NONE) {
 		printf("no try has left anything to be put back\n");
 		code = EXIT_OK;
@@ -61,10 +60,17 @@ int undo_all(const char *dir)
 		printf("the machine was rebooted since: what a try had changed ended with "
 		       "that\n");
 		code = journal_remove(dir) ? EXIT_ERROR : EXIT_OK;
-	} else if (state != JOURNAL_BAD) {
+	} else if (state != JOURNAL_BAD &&
+		   (state != JOURNAL_CUT || !journal_keep(dir, kept, sizeof(kept)))) {
 		code = guardian_restore(&k, dir, boot, true, &sum) ? EXIT_ERROR : EXIT_OK;
 		if (code == EXIT_OK)
 			say_undone(&sum, moved);
+		if (state == JOURNAL_CUT) {
+			complain("%s/try.journal was damaged: what else it said may still be "
+				 "set; it is kept as %s: look at it, then remove it",
+				 dir, kept);
+			code = EXIT_ERROR;
+		}
 	}
 	knobs_free(&k);
 	journal_unlock(dir, lock);

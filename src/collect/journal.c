@@ -183,6 +183,17 @@ int journal_remove(const char *dir)
 	return 0;
 }
 
+int journal_keep(const char *dir, char *kept, size_t len)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), FILE_OF, dir);
+	snprintf(kept, len, FILE_OF ".damaged", dir);
+	if ((!unlink(kept) || errno == ENOENT) && !link(path, kept) && !sync_dir(dir))
+		return 0;
+	return complain("cannot keep %s as %s: %s", path, kept, strerror(errno));
+}
+
 char *journal_recording(const char *dir, char *buf, size_t len)
 {
 	snprintf(buf, len, "%s/try.rec", dir);
@@ -327,27 +338,31 @@ static bool take_boot(char boot[BOOT_ID], const char *line)
 	return true;
 }
 
-/* Reads lines up to the first that is none of ours; true: that was the end. */
+/* Reads lines up to the end, and passes over those that are none of ours; true: there was none. */
 static bool take_lines(FILE *f, char boot[BOOT_ID], struct knobs *k)
 {
 	char *line = NULL;
 	size_t size = 0, lines = 0, all = 0;
 	ssize_t len;
-	bool end = false, good = true;
+	bool end = false, damaged = false;
 
-	while (good && !end && (len = getline(&line, &size, f)) > 0) {
+	while (!end && (len = getline(&line, &size, f)) > 0) {
+		bool good = line[len - 1] == '\n' && !memchr(line, 0, len);
+
 		all += len;
-		good = line[len - 1] == '\n' && !memchr(line, 0, len) && all <= MOST;
 		line[len - 1] = 0;
-		if (!good)
+		if (all > MOST)
 			break;
 		if (++lines < 3)
-			good = lines == 1 ? !strcmp(line, HEAD) : take_boot(boot, line);
-		else if (!(end = !strcmp(line, "end")))
+			good = good && (lines == 1 ? !strcmp(line, HEAD) : take_boot(boot, line));
+		else if (good && !(end = !strcmp(line, "end")))
 			good = take_line(k, line);
+		damaged |= !good;
+		if (lines < 3 && damaged)
+			break;
 	}
 	free(line);
-	return end && fgetc(f) == EOF;
+	return end && !damaged && fgetc(f) == EOF;
 }
 
 enum journal_state journal_read(const char *dir, char boot[BOOT_ID], struct knobs *k)

@@ -35,6 +35,10 @@ void journal_unlock(const char *dir, int lock);
 int journal_write(const char *dir, const char *boot, const struct knobs *k);
 int journal_remove(const char *dir);
 
+/* Keeps the journal, which is damaged, under a second name, in place of an older one; writes that
+ * name to kept. 0, or -1 with the reason said. */
+int journal_keep(const char *dir, char *kept, size_t len);
+
 /* The recording of the windows, beside the journal: its name, and its removal. Returns buf. */
 char *journal_recording(const char *dir, char *buf, size_t len);
 void journal_scrap(const char *dir);
@@ -43,11 +47,11 @@ enum journal_state {
 	JOURNAL_BAD = -1, /* with the reason said */
 	JOURNAL_NONE,
 	JOURNAL_WHOLE,
-	JOURNAL_CUT, /* the end is missing: what is there is taken */
+	JOURNAL_CUT, /* damaged, or the end is missing: what is there is taken */
 };
 
 /* Adds its knobs to k, and writes the boot id that it is of. One that is cut before that
- * id is JOURNAL_BAD; from the first line on that a try would not have written so, it is cut. */
+ * id is JOURNAL_BAD; lines that a try would not have written so are passed over. */
 enum journal_state journal_read(const char *dir, char boot[BOOT_ID], struct knobs *k);
 
 /* The running kernel's boot id. 0, or -1 with the reason said: it is not known. */

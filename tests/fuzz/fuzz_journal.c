@@ -42,6 +42,15 @@ static char *journal(void)
 	return path;
 }
 
+/* Removes what was kept of a damaged one; true: there was one. */
+static bool drop_kept(void)
+{
+	char path[PATH_MAX + 8];
+
+	snprintf(path, sizeof(path), "%s.damaged", journal());
+	return !unlink(path);
+}
+
 static void put_file(const char *text, size_t len)
 {
 	mode_t mask = umask(077);
@@ -129,6 +138,26 @@ static void same_knobs(const struct knobs *a, const struct knobs *b)
 	}
 }
 
+/* True when each of the lines stands in the text, in their order. */
+static bool has_lines(const char *text, size_t len, const char *lines, size_t size)
+{
+	const char *at = text, *end = text + len;
+
+	for (const char *line = lines; line < lines + size;) {
+		size_t n = (const char *)memchr(line, '\n', lines + size - line) + 1 - line;
+
+		while (at < end && ((size_t)(end - at) < n || memcmp(at, line, n))) {
+			at = memchr(at, '\n', end - at);
+			at = at ? at + 1 : end;
+		}
+		if (at == end)
+			return false;
+		at += n;
+		line += n;
+	}
+	return true;
+}
+
 /* Looks whether what was taken is the begin of what was there, up to the first line that is none of
  * a try's, and what is written of it is taken again. */
 static void check_taken(const char *text, size_t len, enum journal_state state, const char *boot,
@@ -151,8 +180,8 @@ static void check_taken(const char *text, size_t len, enum journal_state state, 
 	assert(!journal_write(machine.own, boot, k));
 	got = get_file(&size);
 	assert(size > 4 && !memcmp(got + size - 4, "end\n", 4));
-	assert(state == JOURNAL_WHOLE ? size == len && !memcmp(got, text, len)
-				      : size - 4 <= len && !memcmp(got, text, size - 4));
+	assert(state != JOURNAL_WHOLE || (size == len && !memcmp(got, text, len)));
+	assert(state != JOURNAL_CUT || has_lines(text, len, got, size - 4));
 	free(got);
 	assert(journal_read(machine.own, since, &again) == JOURNAL_WHOLE && !strcmp(since, boot));
 	same_knobs(k, &again);
@@ -182,10 +211,13 @@ static void try_text(const char *text, size_t len, const uint8_t *fates)
 	code = undo_all(machine.own);
 	there = !access(journal(), F_OK);
 	assert(here || !machine.writes);
-	if (here && !code)
+	if (here && state != JOURNAL_BAD && !there)
 		machine_check();
 	assert(state != JOURNAL_BAD || (code == EXIT_ERROR && there));
-	assert(state == JOURNAL_BAD || there == (code == EXIT_ERROR));
+	assert(drop_kept() == (state == JOURNAL_CUT && here));
+	assert(state != JOURNAL_CUT || !here || code == EXIT_ERROR);
+	assert(state == JOURNAL_BAD || (state == JOURNAL_CUT && here) ||
+	       there == (code == EXIT_ERROR));
 	if (there && state != JOURNAL_BAD) { /* the next one may put it back */
 		assert(journal_read(machine.own, boot, &k) == JOURNAL_WHOLE && k.count);
 		assert(k.count <= machine.was.count && !strcmp(boot, BOOT));
@@ -198,12 +230,12 @@ static void try_text(const char *text, size_t len, const uint8_t *fates)
 	}
 	count_run(state == JOURNAL_BAD   ? 1
 		  : !here                ? 2
-		  : code                 ? 3
+		  : there                ? 3
 		  : state == JOURNAL_CUT ? 4
 					 : 5,
 		  state == JOURNAL_BAD   ? "refused"
 		  : !here                ? "rebooted since"
-		  : code                 ? "not all put back"
+		  : there                ? "not all put back"
 		  : state == JOURNAL_CUT ? "cut, put back"
 					 : "put back");
 	machine_free();
