@@ -21,10 +21,10 @@ extern volatile __u32 watch_groups_epoch, watch_groups_fence;
 
 /* Processes whose name fits one of the globs, until their last thread exits: anybody can make more
  * of them, and none may push out another. Number 0, which is nobody's, counts those that had no
- * place. */
+ * place; CHOICE_DEEP is there when a thread in a cgroup too deep to be looked at was seen. */
 struct watch_processes {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, CHOICE_LIVE + 1);
+	__uint(max_entries, CHOICE_LIVE + 2);
 	__type(key, __s32);
 	__type(value, __u64);
 };
@@ -46,16 +46,15 @@ struct watch_groups { /* 2 * epoch of the look + 1: it is in one of the chosen *
 };
 extern struct watch_groups watch_groups SEC(".maps");
 
-#define PF_EXITING   0x00000004 /* include/linux/sched.h */
-#define PF_KTHREAD   0x00200000
-#define CGROUPS_DEEP 16
+#define PF_EXITING 0x00000004 /* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000
 
 static __always_inline bool look_at_groups(struct task_struct *task)
 {
 	struct cgroup_subsys_state *css = &task->cgroups->dfl_cgrp->self;
 
 	order_loads_at(&watch_groups_fence);
-	for (int i = 0; i < CGROUPS_DEEP && css; i++) {
+	for (int i = 0; i < CHOICE_DEPTH && css; i++) {
 		__u64 id = css->cgroup->kn->id;
 
 		for (int k = 0; k < CHOICE_GROUPS; k++)
@@ -63,6 +62,8 @@ static __always_inline bool look_at_groups(struct task_struct *task)
 				return true;
 		css = css->parent;
 	}
+	if (css)
+		bpf_map_update_elem(&watch_processes, &(__s32){CHOICE_DEEP}, &(__u64){1}, BPF_ANY);
 	return false;
 }
 

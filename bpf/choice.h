@@ -7,7 +7,9 @@
 #include <linux/types.h>
 
 #define CHOICE_GLOBS   4
-#define CHOICE_GROUPS  8     /* cgroups, units among them */
+#define CHOICE_GROUPS  8  /* cgroups, units among them */
+#define CHOICE_DEPTH   64 /* a thread's cgroup, and as many above it, are compared with these */
+#define CHOICE_DEEP    (-1)
 #define CHOICE_VCPUS   4     /* virtual machines */
 #define CHOICE_THREADS 4096  /* their CPUs */
 #define CHOICE_LIVE    16384 /* processes of chosen names at a time */

@@ -183,16 +183,23 @@ static void watch_process(struct choice *c, int32_t pid)
 
 void choice_tell(const struct choice *c, struct run *run)
 {
-	uint64_t left_out = 0;
+	const int map = probes_watched(c->probes, false);
+	uint64_t left_out = 0, deep;
 
-	if (!c->by_name || run->cut_short[0])
+	if (run->cut_short[0])
 		return;
-	bpf_map_lookup_elem(probes_watched(c->probes, false), &(int32_t){0}, &left_out);
+	if (c->by_name)
+		bpf_map_lookup_elem(map, &(int32_t){0}, &left_out);
 	if (left_out || c->left_out)
 		snprintf(run->cut_short, sizeof(run->cut_short),
 			 "some processes that fit --comm were not watched: there is room for %d at "
 			 "a time",
 			 CHOICE_LIVE);
+	else if (!bpf_map_lookup_elem(map, &(int32_t){CHOICE_DEEP}, &deep))
+		snprintf(run->cut_short, sizeof(run->cut_short),
+			 "threads ran in cgroups %d deep and more: whether these are below the "
+			 "chosen ones was not looked at, and they were not watched",
+			 CHOICE_DEPTH);
 }
 
 static void look_at_processes(struct choice *c, const struct watched *w)

@@ -136,6 +136,23 @@ with program("spin") as p:
 if unified:
     lib.remove_group(f"{decoy}/{os.path.basename(unit)}")
     lib.remove_group(decoy)
+
+    # A thread's group and 64 above it are looked at.
+    for depth, looked_at in (40, True), (70, False):
+        way = [unit + "/d" * i for i in range(depth + 1)]
+        os.makedirs(way[-1])
+        with program("spin") as p:
+            put(f"{way[-1]}/cgroup.procs", p.pid)
+            with lib.opened("watch", "-q", "-f", "json", "-d", "10m", "--cgroup",
+                            os.path.basename(unit), stop=True) as run:
+                have_run(p)
+        for path in reversed(way):
+            lib.remove_group(path)
+        report = json.loads(run.result.out)
+        is_(set(p.tids) <= tids(report), looked_at,
+            f"--cgroup: {depth} groups below it {'too' if looked_at else 'none'}")
+        is_(("threads ran in cgroups 64 deep and more" in str(report["run"]["incomplete"]),
+             run.result.rc), (not looked_at, 0 if looked_at else 3), "and what is not is said")
 else:
     skip("by unit", "no cgroup2 that may be written is mounted here")
 for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 to 31 bytes"),
