@@ -143,13 +143,31 @@ static void hear_end(void)
 
 /* ---- opening ---- */
 
-/* A file without a name leaves nothing when the run is killed; some file systems have none. */
+#define OWN_FD "/proc/self/fd/%d"
+
+/* A file without a name leaves nothing when the run is killed. -EOPNOTSUPP where there are none:
+ * some file systems have none, and without /proc such a file gets no name. */
+static int open_nameless(const struct newfile *n, mode_t mode)
+{
+	int fd = openat(n->way.dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+	char path[64];
+
+	if (fd < 0) /* in a directory that was removed some say EPERM: another way to ask says why
+		     */
+		return errno == EISDIR || errno == EPERM ? -EOPNOTSUPP : -errno;
+	snprintf(path, sizeof(path), OWN_FD, fd);
+	if (!access(path, F_OK))
+		return fd;
+	close(fd);
+	return -EOPNOTSUPP;
+}
+
 static int open_new(struct newfile *n, mode_t mode)
 {
-	int fd = openat(n->way.dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode), err;
+	int fd = open_nameless(n, mode), err;
 
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
-		return fd < 0 ? -errno : fd;
+	if (fd != -EOPNOTSUPP)
+		return fd;
 	hear_end();
 	err = name_temp(n);
 	if (err)
@@ -231,7 +249,7 @@ int newfile_place(struct newfile *n)
 		return 0;
 	n->placed = true;
 	if (!n->temp[0]) {
-		snprintf(from, sizeof(from), "/proc/self/fd/%d", fileno(n->file));
+		snprintf(from, sizeof(from), OWN_FD, fileno(n->file));
 		err = name_temp(n);
 		if (!err && linkat(AT_FDCWD, from, w->dir, n->temp, AT_SYMLINK_FOLLOW)) {
 			err = -errno;

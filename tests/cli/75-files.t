@@ -111,6 +111,18 @@ for name, *way in (("record --last", "record", *RUN[1:3], "-d", "9s", "--last", 
            f"{name}: a link on the way to a directory{' that is to be made' if end else ''} is "
            "refused, and nothing is made", r, os.listdir(private))
 
+# A file without a name gets one by /proc alone.
+path = os.path.join(private, "x")
+r = culprit(*WAYS["-o"], path, prefix=("unshare", "-m", "sh", "-c",
+                                       'mount -t tmpfs none /proc && exec "$0" "$@"'))
+ok(r.rc == 0 and content(path) == report, "a report where /proc is not mounted", r)
+os.unlink(path)
+gone = os.path.join(private, "gone")
+r = culprit(*WAYS["-o"], "x", prefix=("sh", "-c", f'mkdir {gone}; cd {gone} && rmdir {gone} && '
+                                      'exec "$0" "$@"'))
+ok(r.rc == 1 and "cannot write to x: No such file or directory" in r.err,
+   "in a directory that was removed", r)
+
 path = os.path.join(shared, "device")
 os.symlink("/dev/null", path)
 r = culprit("record", *RUN[1:], path)
