@@ -20,6 +20,7 @@
 
 static struct termios saved;
 static volatile sig_atomic_t entered;
+static pid_t entered_by;           /* children that are killed leave it as it is */
 static int screen = STDOUT_FILENO; /* written to without waiting */
 
 void terminal_leave(void)
@@ -32,11 +33,29 @@ void terminal_leave(void)
 }
 
 /* Restores the terminal before a signal ends the process. */
-static void on_crash(int sig)
+static void on_end(int sig)
 {
-	terminal_leave();
+	if (entered_by == getpid())
+		terminal_leave();
 	signal(sig, SIG_DFL);
 	raise(sig);
+}
+
+/* Has each signal do so that ends a process, and that nobody else catches or ignores. */
+static void catch_ends(void)
+{
+	static const int others[] = {SIGCHLD, SIGCONT,  SIGSTOP, SIGTSTP, SIGTTIN,
+				     SIGTTOU, SIGWINCH, SIGURG,  SIGKILL};
+	struct sigaction act;
+	sigset_t ends;
+
+	sigfillset(&ends);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		sigdelset(&ends, others[i]);
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		if (sigismember(&ends, sig) == 1 && !sigaction(sig, NULL, &act) &&
+		    act.sa_handler == SIG_DFL)
+			signal(sig, on_end);
 }
 
 int terminal_check(void)
@@ -58,7 +77,6 @@ int terminal_check(void)
 
 int terminal_enter(void)
 {
-	static const int crashes[] = {SIGQUIT, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 	struct termios raw;
 
 	if (terminal_check())
@@ -71,8 +89,8 @@ int terminal_enter(void)
 	raw.c_lflag &= ~(ICANON | ECHO);
 	raw.c_cc[VMIN] = 0;
 	raw.c_cc[VTIME] = 0;
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
-		signal(crashes[i], on_crash);
+	entered_by = getpid();
+	catch_ends();
 	entered = 1;
 	atexit(terminal_leave);
 	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw))

@@ -175,10 +175,11 @@ try:
     shows("quit by key: that is no error", "rc 0")
 
     for name, sig in (("SIGINT", signal.SIGINT), ("SIGTERM", signal.SIGTERM),
-                      ("SIGQUIT", signal.SIGQUIT)):
+                      ("SIGQUIT", signal.SIGQUIT), ("SIGUSR1", signal.SIGUSR1),
+                      ("SIGALRM", signal.SIGALRM), ("a real-time signal", signal.SIGRTMAX)):
         start("--no-trace")
         os.kill(first_of(tops()), sig)
-        same_terminal(name, sig != signal.SIGQUIT)
+        same_terminal(name, sig in (signal.SIGINT, signal.SIGTERM))
     start("--no-trace")
     keys("C-s")
     time.sleep(1.5)  # drawn each second
