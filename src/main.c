@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/say.h"
@@ -125,6 +126,21 @@ static void fill_standard(void)
 			return;
 }
 
+/* Several lists of 8,192 CPUs as text, 20 kB each, are held at a time, also by threads, whose
+ * stacks are as large as this one may become. */
+#define STACK_LEAST 1048576
+
+static int check_stack(void)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_STACK, &most) || most.rlim_cur >= STACK_LEAST)
+		return 0;
+	return complain("the stack is limited to %llu KiB, and culprit needs %d: ulimit -s %d",
+			(unsigned long long)most.rlim_cur / 1024, STACK_LEAST / 1024,
+			STACK_LEAST / 1024);
+}
+
 /* Returns the exit code of a command that ended with `code`. */
 static int ended(int code)
 {
@@ -167,5 +183,5 @@ int main(int argc, char **argv)
 	fill_standard();
 	signal(SIGCHLD, SIG_DFL); /* a parent may ignore it: nobody could wait for a child */
 	signal(SIGXFSZ, SIG_IGN); /* the write fails, and is told of as any that does */
-	return ended(run(argc, argv));
+	return ended(check_stack() ? EXIT_ERROR : run(argc, argv));
 }

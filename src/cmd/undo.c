@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/undo.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/say.h"
 #include "base/units.h"
@@ -25,6 +27,12 @@ static void say_undone(const struct guardian_sum *s, bool moved)
 		printf(TRIED_CHILDREN "\n");
 }
 
+static int say_nothing(void)
+{
+	printf("no try has left anything to be put back\n");
+	return EXIT_OK;
+}
+
 /* As journal_read, without what was not turned: that is as it was, or as somebody else has set it
  * since. */
 static enum journal_state read_turned(const char *dir, char boot[BOOT_ID], struct knobs *k)
@@ -41,11 +49,15 @@ int undo_all(const char *dir)
 {
 	char boot[BOOT_ID], now[BOOT_ID], kept[PATH_MAX];
 	struct knobs k = {0};
-	int lock = journal_lock(dir, true), code = EXIT_ERROR;
 	struct guardian_sum sum;
 	enum journal_state state;
+	int lock, code = EXIT_ERROR;
 	bool moved;
 
+	/* nor is it made: where it would be there may be no directory, or none to write in */
+	if (access(dir, F_OK) && errno == ENOENT)
+		return say_nothing();
+	lock = journal_lock(dir, true);
 	if (lock < 0)
 		return EXIT_ERROR;
 	journal_scrap(dir);
@@ -54,8 +66,7 @@ int undo_all(const char *dir)
 	if (state > JOURNAL_NONE && journal_boot(now))
 		state = JOURNAL_BAD;
 	if (state == JOURNAL_NONE) {
-		printf("no try has left anything to be put back\n");
-		code = EXIT_OK;
+		code = say_nothing();
 	} else if (state != JOURNAL_BAD && strcmp(boot, now)) {
 		printf("the machine was rebooted since: what a try had changed ended with "
 		       "that\n");

@@ -130,6 +130,10 @@ is_((lib.read(STATS), os.path.exists(STATE)), (before, False), "--dry-run change
 
 # ---- what earlier tries have left ----
 is_(attempt("--undo").out, "no try has left anything to be put back\n", "--undo of nothing")
+r = culprit("try", "--state", os.path.join(place, "none", "state"), "--undo")
+is_((r.rc, r.out, r.err, os.path.exists(os.path.join(place, "none"))),
+    (0, "no try has left anything to be put back\n", "", False),
+    "where the directory would be there is none, nor is it made")
 
 
 def leave(boot, *knobs, end=True):

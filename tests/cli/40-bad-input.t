@@ -12,7 +12,7 @@ import threading
 
 import forged
 import lib
-from lib import ALLOWED, CULPRIT, culprit, done, ok, online, skip
+from lib import ALLOWED, CULPRIT, culprit, done, is_, ok, online, skip
 
 BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(CULPRIT))
 cpu = max(ALLOWED & online())
@@ -252,6 +252,10 @@ with open(unsaid, "wb") as f:
 r = subprocess.run([CULPRIT, "audit", unsaid], capture_output=True, text=True)
 ok(r.returncode == 1 and "unsaid.rec does not say which CPUs were online" in r.stderr,
    "of a recording it is not this machine's /sys that is looked for", r)
+for kb in 128, 1023:
+    r = culprit("report", unsaid, prefix=("sh", "-c", f'ulimit -s {kb}; exec "$0" "$@"'))
+    is_((r.rc, r.err), (1, f"culprit: the stack is limited to {kb} KiB, and culprit needs 1024: "
+                        "ulimit -s 1024\n"), f"a stack of {kb} KiB")
 WATCHED = os.path.join(lib.ROOT, "tests", "fixtures", "recordings", "3.0", "watch.rec")
 r = culprit("audit", WATCHED)
 ok(r.rc == 1 and "record the same CPUs with culprit record" in r.err and "--no-audit" not in r.err,
