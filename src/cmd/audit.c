@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/guard.h"
+#include "cmd/measure.h"
 #include "cmd/memory.h"
 #include "cmd/output.h"
 #include "cmd/setup.h"
@@ -97,25 +98,19 @@ const struct opt_command audit_usage = {
 /* path: of the recording; NULL: this machine. */
 static int choose(const struct options *o, struct view *v, const char *path)
 {
-	struct cpus online, absent = o->cpus;
-	char list[256], all[256];
+	struct cpus online;
+	char all[256];
 
 	audit_online(&v->facts, &online);
 	if (cpus_empty(&online) && path)
 		return complain("%s does not say which CPUs were online: this needs a recording "
 				"that has /sys/devices/system/cpu/online",
 				path);
-	if (cpus_empty(&online))
-		return complain("cannot read from /sys/devices/system/cpu/online which CPUs are "
-				"online: is /sys mounted?");
+	if (measure_online(&o->cpus, &online))
+		return -1;
 	v->run.cpus = o->cpus;
 	if (cpus_empty(&o->cpus))
 		audit_default_targets(&v->facts, &v->run.cpus);
-	cpus_sub(&absent, &online);
-	if (!cpus_empty(&absent))
-		return complain("CPU %s does not exist or is offline: give CPUs of %s (-c)",
-				cpus_format(&absent, list, sizeof(list)),
-				cpus_format(&online, all, sizeof(all)));
 	v->run.housekeeping = audit_others(&v->facts, &v->run.cpus);
 	if (cpus_empty(&v->run.cpus) || cpus_empty(&v->run.housekeeping))
 		return complain("at least one CPU must stay for housekeeping, and one must be "

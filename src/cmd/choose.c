@@ -60,21 +60,31 @@ static int choose_default(struct measure *m, const struct host *host)
 	return 0;
 }
 
-static int choose_targets(struct measure *m, const struct host *host)
+int measure_online(const struct cpus *given, const struct cpus *online)
 {
-	struct cpus absent = m->cpus;
-	char list[256], online[256];
+	struct cpus absent = *given;
+	char list[256], all[256];
 
-	if (cpus_empty(&m->cpus))
-		return choose_default(m, host);
-	if (cpus_count(&m->cpus) == CPUS_MAX)
-		return choose_all(m, host);
-	cpus_sub(&absent, &host->online);
+	if (cpus_empty(online))
+		return complain("cannot read from /sys/devices/system/cpu/online which CPUs are "
+				"online: is /sys mounted?");
+	cpus_sub(&absent, online);
 	if (cpus_empty(&absent))
 		return 0;
 	return complain("CPU %s does not exist or is offline: give CPUs of %s (-c)",
 			cpus_format(&absent, list, sizeof(list)),
-			cpus_format(&host->online, online, sizeof(online)));
+			cpus_format(online, all, sizeof(all)));
+}
+
+static int choose_targets(struct measure *m, const struct host *host)
+{
+	const bool all = cpus_count(&m->cpus) == CPUS_MAX;
+
+	if (measure_online(all ? &host->online : &m->cpus, &host->online))
+		return -1;
+	if (all)
+		return choose_all(m, host);
+	return cpus_empty(&m->cpus) ? choose_default(m, host) : 0;
 }
 
 int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need,

@@ -67,8 +67,7 @@ const struct opt_command clock_usage = {
 /* Isolated CPUs are in no process's mask by default, but are the most interesting ones. */
 static int choose(struct options *o, const struct host *host)
 {
-	struct cpus allowed, absent = o->cpus, here;
-	char list[256], all[256];
+	struct cpus allowed, here;
 	int lowest;
 
 	cpus_allowed(&allowed);
@@ -78,11 +77,8 @@ static int choose(struct options *o, const struct host *host)
 		host_reachable(&o->cpus);
 		cpus_or(&o->cpus, &allowed);
 	}
-	cpus_sub(&absent, &host->online);
-	if (!cpus_empty(&absent))
-		return complain("CPU %s does not exist or is offline: give CPUs of %s (-c)",
-				cpus_format(&absent, list, sizeof(list)),
-				cpus_format(&host->online, all, sizeof(all)));
+	if (measure_online(&o->cpus, &host->online))
+		return -1;
 	here = o->cpus;
 	cpus_and(&here, &allowed);
 	lowest = cpus_next(cpus_empty(&here) ? &o->cpus : &here, 0);

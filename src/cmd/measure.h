@@ -118,6 +118,9 @@ int measure_check(struct measure *m, const struct host *host);
  * the reason said. */
 int measure_may_trace(const char *otherwise);
 
+/* 0 when all that were given are online, or -1 with the reason said. */
+int measure_online(const struct cpus *given, const struct cpus *online);
+
 /* Chooses CPUs for commands that need some for a purpose: from those given with -c, or else the
  * isolated ones, where they are too few the allowed ones, too, without the lowest where there are
  * enough and none is isolated; the lowest of them, ascending. Returns how many: at most `want`, at

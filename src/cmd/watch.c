@@ -171,18 +171,14 @@ static void choose_cpus(struct options *o, const struct host *host)
 static int check(struct options *o, const struct host *host)
 {
 	struct measure *m = &o->command.measure;
-	struct cpus absent = m->cpus;
 	struct facts layout = {0};
-	char list[256];
 
 	o->threads.users = !watch_threads_given(&o->threads);
 	if (o->threads.users && cpus_empty(&m->cpus))
 		return complain("watch what? give -p PID, --tid TID, --comm GLOB, --unit GLOB, "
 				"--cgroup PATH, --vcpus PID|NAME, or -c CPUS");
-	cpus_sub(&absent, &host->online);
-	if (!cpus_empty(&absent))
-		return complain("CPU %s does not exist or is offline: give others with -c",
-				cpus_format(&absent, list, sizeof(list)));
+	if (!cpus_empty(&m->cpus) && measure_online(&m->cpus, &host->online))
+		return -1;
 	if (o->threads.vcpus[0] && o->threads.syscalls)
 		return complain(
 			"--syscalls says nothing of a virtual CPU (--vcpus), which runs its "

@@ -252,6 +252,13 @@ with open(unsaid, "wb") as f:
 r = subprocess.run([CULPRIT, "audit", unsaid], capture_output=True, text=True)
 ok(r.returncode == 1 and "unsaid.rec does not say which CPUs were online" in r.stderr,
    "of a recording it is not this machine's /sys that is looked for", r)
+for command in ("run -d 1ms", "run -c 0 -d 1ms", "run -c all -d 1ms", "clock", "audit -c 0",
+                "watch -c 0 -d 1ms", "sleep -c 0 -d 1ms", "pingpong"):
+    r = culprit(*command.split(), prefix=("unshare", "-m", "sh", "-c",
+                                          'mount -t tmpfs none /sys && exec "$0" "$@"'))
+    if "unshare" not in r.err and "mount" not in r.err.replace("mounted?", ""):
+        is_((r.rc, r.err), (1, "culprit: cannot read from /sys/devices/system/cpu/online which "
+                            "CPUs are online: is /sys mounted?\n"), f"without /sys: {command}")
 for kb in 128, 1023:
     r = culprit("report", unsaid, prefix=("sh", "-c", f'ulimit -s {kb}; exec "$0" "$@"'))
     is_((r.rc, r.err), (1, f"culprit: the stack is limited to {kb} KiB, and culprit needs 1024: "
