@@ -26,8 +26,10 @@ struct osnoise_tracer {
 	char root[64]; /* folder of tracefs */
 	int state;     /* locked while this process lives */
 	char cpus[VALUE_MAX + 8];
-	bool workload; /* the option OSNOISE_WORKLOAD was set */
-	bool left;     /* a killed predecessor's changes are not put back yet */
+	char set[VALUE_MAX + 8]; /* as the kernel shows those that took their place; "": not known
+				  */
+	bool workload;           /* the option OSNOISE_WORKLOAD was set */
+	bool left;               /* a killed predecessor's changes are not put back yet */
 	bool changed;
 	bool mounted; /* by us */
 };
@@ -147,6 +149,20 @@ static int keeps(const struct osnoise_tracer *t, const char *cannot, int err)
 			cannot, t->root, strerror(err), STATE);
 }
 
+/* True where somebody else has set them meanwhile, which stays so. */
+static bool set_by_others(const struct osnoise_tracer *t)
+{
+	char now[VALUE_MAX + 8];
+
+	if (!t->set[0] || read_value(t, "osnoise/cpus", now, sizeof(now)) || !strcmp(now, t->set))
+		return false;
+	if (strcmp(now, t->cpus))
+		say("%s/osnoise/cpus stays '%s', as somebody else has set it meanwhile; it was "
+		    "'%s' before",
+		    t->root, now, t->cpus);
+	return true;
+}
+
 /* 0, or -1 with the reason said. */
 static int put_back(const struct osnoise_tracer *t)
 {
@@ -162,7 +178,7 @@ static int put_back(const struct osnoise_tracer *t)
 		return keeps(t, "switch off the osnoise tracer of", -failed);
 	snprintf(path, sizeof(path), "%s/instances/" INSTANCE, t->root);
 	failed = rmdir(path) && errno != ENOENT ? keeps(t, "remove", errno) : 0;
-	for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
+	for (size_t i = set_by_others(t); i < sizeof(was) / sizeof(was[0]); i++) {
 		int err = write_value(t, was[i].name, was[i].value);
 
 		if (err)
@@ -183,12 +199,23 @@ static int restore_left(struct osnoise_tracer *t)
 	return 0;
 }
 
+/* For the next run, should this one be killed: what was there, and what was set. 0, or -1 with the
+ * reason said. */
+static int write_state(const struct osnoise_tracer *t)
+{
+	char state[sizeof(t->cpus) + sizeof(t->set) + 8];
+	ssize_t n = snprintf(state, sizeof(state), "%d %s\n%s\n", t->workload, t->cpus, t->set);
+
+	if (ftruncate(t->state, 0) || pwrite(t->state, state, n, 0) != n)
+		return complain("cannot write %s: %s", STATE, strerror(errno));
+	return 0;
+}
+
 /* Nothing is changed that could not be put back: the kernel may show a longer list of CPUs than it
  * takes. */
 static int save(struct osnoise_tracer *t)
 {
-	char options[VALUE_MAX], state[VALUE_MAX + 8];
-	ssize_t n;
+	char options[VALUE_MAX];
 	int err;
 
 	if (read_value(t, "osnoise/cpus", t->cpus, sizeof(t->cpus)) ||
@@ -201,10 +228,8 @@ static int save(struct osnoise_tracer *t)
 				"%s: it could not be put back, and is left so",
 				t->root, t->cpus, strerror(-err));
 	t->workload = has_word(options, "OSNOISE_WORKLOAD");
-	n = snprintf(state, sizeof(state), "%d %s\n", t->workload, t->cpus);
-	if (ftruncate(t->state, 0) || pwrite(t->state, state, n, 0) != n)
-		return complain("cannot write %s: %s", STATE, strerror(errno));
-	return 0;
+	t->set[0] = 0;
+	return write_state(t);
 }
 
 /* The descriptor, -1 with the reason said, or -2: another one has the lock, or had. */
@@ -224,7 +249,7 @@ static int try_lock(void)
 static int lock_state(struct osnoise_tracer *t)
 {
 	struct timespec nap = {0, 100000000};
-	char state[VALUE_MAX + 8] = "";
+	char state[sizeof(t->cpus) + sizeof(t->set) + 8] = "";
 	ssize_t n;
 
 	mkdir("/run", 0755); /* a minimal system may have none */
@@ -240,9 +265,12 @@ static int lock_state(struct osnoise_tracer *t)
 						 "tracer: wait for it to end");
 	n = pread(t->state, state, sizeof(state) - 1, 0);
 	if (n > 2) {
-		state[strcspn(state, "\n")] = 0;
-		t->workload = state[0] == '1';
-		snprintf(t->cpus, sizeof(t->cpus), "%s", state + 2);
+		char *set = state, *was = strsep(&set, "\n");
+
+		t->workload = was[0] == '1';
+		snprintf(t->cpus, sizeof(t->cpus), "%s", was[0] && was[1] ? was + 2 : "");
+		snprintf(t->set, sizeof(t->set), "%.*s", set ? (int)strcspn(set, "\n") : 0,
+			 set ? set : "");
 		t->left = true;
 	}
 	return 0;
@@ -261,6 +289,8 @@ static int switch_on(struct osnoise_tracer *t, const struct cpus *cpus, bool wor
 				   : "NO_OSNOISE_WORKLOAD"); /* set before the tracer starts */
 	if (!err)
 		err = write_value(t, "osnoise/cpus", list);
+	if (!err && !read_value(t, "osnoise/cpus", t->set, sizeof(t->set)) && write_state(t))
+		return -1;
 	if (!err && mkdir(path, 0700) && errno != EEXIST)
 		err = -errno;
 	if (!err)

@@ -82,6 +82,17 @@ is_(knobs(), ["0-3\n", "OSNOISE_WORKLOAD\n"],
     "each setting is as it was before the run that was killed, and written with an end")
 ok(not os.path.exists(STATE), "and nothing is left")
 
+put("osnoise/cpus", "0-1\n")
+leave("1 0-3\n0-1\n")
+start()
+is_(knobs()[0], "0-3\n", "CPUs that are still those that it had set")
+for now, said in ("1\n", True), ("0-3\n", False):
+    put("osnoise/cpus", now)
+    leave("1 0-3\n0-1\n")
+    r = start()
+    stays = f"{ROOT}/osnoise/cpus stays '1', as somebody else has set it meanwhile; it was '0-3' "
+    is_((knobs()[0], stays + "before" in r.err, os.path.exists(STATE)), (now, said, False),
+        "CPUs that somebody else has set since stay so")
 # ---- what cannot be put back ----
 leave("1 0-2\n")
 CANNOT = (f"culprit: cannot set {ROOT}/osnoise/cpus back to '0-2': No space left on device: set it "
