@@ -84,14 +84,29 @@ static int make_dir(const char *dir)
 	return made < 0 ? complain("cannot make the directory %s: %s", dir, way_error(made)) : made;
 }
 
+/* Says so where somebody else could exchange what tuned will run as root. */
+static void warn_of_others(const char *dir)
+{
+	char path[PATH_MAX];
+	struct way w;
+
+	if (path_in(path, dir, "script.sh") || way_open(&w, path))
+		return;
+	if (!way_is_safe(&w))
+		say("%s: another user may put other files there, and tuned would run them as root: "
+		    "look at script.sh where root alone may write before it is used",
+		    dir);
+	way_close(&w);
+}
+
 int setup_tuned(const char *dir, const struct view *v)
 {
-	if (check_dir(dir) || make_dir(dir) < 0)
+	if (check_dir(dir) || make_dir(dir) < 0 ||
+	    write_into(dir, "tuned.conf", v, render_tuned_conf, false) ||
+	    write_into(dir, "script.sh", v, render_tuned_script, true))
 		return -1;
-	return write_into(dir, "tuned.conf", v, render_tuned_conf, false) ||
-			       write_into(dir, "script.sh", v, render_tuned_script, true)
-		       ? -1
-		       : 0;
+	warn_of_others(dir);
+	return 0;
 }
 
 static int check_file(const char *path)

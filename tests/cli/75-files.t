@@ -123,6 +123,17 @@ r = culprit(*WAYS["-o"], "x", prefix=("sh", "-c", f'mkdir {gone}; cd {gone} && r
 ok(r.rc == 1 and "cannot write to x: No such file or directory" in r.err,
    "in a directory that was removed", r)
 
+for where, theirs in (private, False), (os.path.join(rooms.name, "theirs"), True):
+    os.makedirs(where, exist_ok=True)
+    if theirs:
+        os.chown(where, NOBODY, NOBODY)
+    r = culprit("audit", "-c", "0", "--tuned", where)
+    is_(("another user may put other files there" in r.err, sorted(os.listdir(where))),
+        (theirs, ["script.sh", "tuned.conf"]),
+        f"a tuned profile in {'a directory of another' if theirs else 'one of its own'}")
+    shutil.rmtree(where)
+os.mkdir(private, 0o755)
+
 path = os.path.join(shared, "device")
 os.symlink("/dev/null", path)
 r = culprit("record", *RUN[1:], path)
