@@ -395,6 +395,7 @@ int cmd_queue(int argc, char **argv)
 	if (!spinners)
 		return EXIT_ERROR;
 	code = workload_command_run(&o.command, &queue_workload, &o.queue);
-	spinners_end(spinners);
+	if (!spinners_end(spinners) && code != EXIT_ERROR)
+		code = EXIT_INCOMPLETE;
 	return code;
 }

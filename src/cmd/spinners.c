@@ -2,10 +2,12 @@
 #include "cmd/spinners.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,11 +29,12 @@ struct spinners {
 
 static void __attribute__((noreturn)) spin_and_rest(int cpu)
 {
+	static const int deaf[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP};
 	struct timespec rest = {0, REST_NS};
 
-	/* Culprit's process ends us, and no key stops that, either. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTSTP, SIG_IGN);
+	/* Culprit's process ends us, also where its whole group is told to end. */
+	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
+		signal(deaf[i], SIG_IGN);
 	prctl(PR_SET_NAME, "culprit-spinner");
 	cpus_run_on_one(cpu);
 	confine_rights(0);
@@ -74,9 +77,19 @@ struct spinners *spinners_start(uint64_t n)
 	return NULL;
 }
 
-void spinners_end(struct spinners *s)
+bool spinners_end(struct spinners *s)
 {
-	for (uint64_t i = 0; s && i < s->n; i++)
-		reap_killed(s->pid[i]);
+	uint64_t gone = 0, n = s ? s->n : 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		if (waitpid(s->pid[i], NULL, WNOHANG) == s->pid[i])
+			gone++;
+		else
+			reap_killed(s->pid[i]);
 	free(s);
+	if (gone)
+		complain("%" PRIu64 " of %" PRIu64 " spinners had been killed: less was disturbed "
+			 "than asked for",
+			 gone, n);
+	return !gone;
 }

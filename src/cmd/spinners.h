@@ -4,6 +4,7 @@
 #ifndef CULPRIT_SPINNERS_H
 #define CULPRIT_SPINNERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SPINNERS_MAX 4096
@@ -12,6 +13,7 @@ struct spinners;
 
 /* Starts n of them. NULL, with the reason said: not all could be started, and none is left. */
 struct spinners *spinners_start(uint64_t n);
-void spinners_end(struct spinners *s);
+/* False, with the reason said: somebody had killed one before. */
+bool spinners_end(struct spinners *s);
 
 #endif

@@ -226,6 +226,18 @@ with lib.ready_file() as path:
     r = lib.finish(proc)
 ok(r.rc == 0 and r.seconds < lib.AT_ONCE_S, "under SCHED_FIFO it stops when told to", r)
 is_(lib.await_gone(lib.marked), [], "and nothing is left running")
+with lib.ready_file() as path:
+    proc = lib.spawn("queue", *PLACES, "-n", "100000000", "--spinners", "2", "-f", "json", "-q",
+                     "--ready-file", path)
+    lib.await_ready(proc, path)
+    lib.await_gone(lambda: len(spinners(proc.pid)) < 2)
+    killed = spinners(proc.pid)[0]
+    os.kill(killed, signal.SIGKILL)
+    lib.await_gone(lambda: lib.stat(killed)[0] != "Z")
+    os.kill(proc.pid, signal.SIGTERM)
+    r = lib.finish(proc)
+ok(r.rc == 3 and r.err == "culprit: 1 of 2 spinners had been killed: less was disturbed than asked "
+   "for\n", "a spinner that somebody has killed is said", r)
 r = culprit("queue", *ALONE, "-n", "100000000", "--journal", "/dev/full", "-f", "json", "-q",
             timeout=lib.HANG_S)
 ok(r.rc == 1 and "writing the journal" in r.err, "a journal that takes nothing is said", r)
