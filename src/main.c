@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/manual.h"
@@ -141,6 +142,15 @@ static int check_stack(void)
 			STACK_LEAST / 1024);
 }
 
+/* A setuid program would read and write files as its owner, for anybody. */
+static int check_user(void)
+{
+	return geteuid() == getuid()
+		       ? 0
+		       : complain("culprit does not run setuid: give the program file capabilities "
+				  "instead (culprit help security)");
+}
+
 /* Returns the exit code of a command that ended with `code`. */
 static int ended(int code)
 {
@@ -183,5 +193,6 @@ int main(int argc, char **argv)
 	fill_standard();
 	signal(SIGCHLD, SIG_DFL); /* a parent may ignore it: nobody could wait for a child */
 	signal(SIGXFSZ, SIG_IGN); /* the write fails, and is told of as any that does */
-	return ended(check_stack() ? EXIT_ERROR : run(argc, argv));
+	confine_files();
+	return ended(check_stack() || check_user() ? EXIT_ERROR : run(argc, argv));
 }

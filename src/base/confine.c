@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +29,8 @@
 #endif
 
 /* ---- capabilities ---- */
+
+#define RIGHTS_TO_FILES (RIGHT_CHOWN | RIGHT_DAC_OVERRIDE | RIGHT_DAC_READ_SEARCH | RIGHT_FOWNER)
 
 /* Without CAP_SETPCAP the bounding set stays: what a program that is started then gets is bounded
  * by no_new_privs. */
@@ -58,6 +61,41 @@ int confine_rights(uint64_t keep)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !err)
 		err = -errno;
 	return err;
+}
+
+/* Makes these of those that are permitted effective, or the others. Returns what changed. */
+static uint64_t effect(uint64_t rights, bool on)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	uint64_t changed = 0;
+
+	if (syscall(SYS_capget, &head, data))
+		return 0;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		uint32_t these = rights >> 32 * i & data[i].permitted;
+
+		these &= on ? ~data[i].effective : data[i].effective;
+		data[i].effective ^= these;
+		changed |= (uint64_t)these << 32 * i;
+	}
+	return changed && syscall(SYS_capset, &head, data) ? 0 : changed;
+}
+
+void confine_files(void)
+{
+	if (getauxval(AT_SECURE))
+		effect(RIGHTS_TO_FILES, false);
+}
+
+uint64_t confine_raise(uint64_t rights)
+{
+	return effect(rights, true);
+}
+
+void confine_lower(uint64_t rights)
+{
+	effect(rights, false);
 }
 
 bool confine_try(uint64_t rights, bool (*works)(void))

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 /* Bits of a mask of capabilities, by their numbers in linux/capability.h. */
+#define RIGHT_CHOWN           (1ULL << 0)
 #define RIGHT_DAC_OVERRIDE    (1ULL << 1)
 #define RIGHT_DAC_READ_SEARCH (1ULL << 2)
 #define RIGHT_FOWNER          (1ULL << 3)
@@ -31,6 +32,15 @@
  * Before it may lose CAP_IPC_LOCK, raise RLIMIT_MEMLOCK: memory that it has locked counts from then
  * on. 0, or -errno of the first step that was refused; the other steps hold. */
 int confine_rights(uint64_t keep);
+
+/* Takes away, but not for good, the rights that pass over those of files, where the program file
+ * has them and its user has not (setcap; not a service): what that user names is to be opened with
+ * the user's own rights. */
+void confine_files(void);
+
+/* Gives this thread back which of these it took; returns them, for confine_lower(). */
+uint64_t confine_raise(uint64_t rights);
+void confine_lower(uint64_t rights);
 
 /* Returns what `works` says while this thread lacks these capabilities; it gets them back. */
 bool confine_try(uint64_t rights, bool (*works)(void));

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
@@ -82,12 +83,15 @@ struct reports *reports_new(int32_t pid)
 /* Removes what a killed process has left behind. */
 static void remove_file(const struct reports *p)
 {
+	uint64_t lent;
 	char path[64];
 
 	if (p->fd < 0 || !kill(p->pid, 0) || errno != ESRCH)
 		return;
 	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)p->pid);
+	lent = confine_raise(RIGHT_FOWNER);
 	unlink(path);
+	confine_lower(lent);
 }
 
 void reports_free(struct reports *p)
@@ -144,6 +148,7 @@ static bool is_of_process(const struct reports *p)
 
 void reports_open(struct reports *p, uint64_t begin_ns)
 {
+	uint64_t lent;
 	char path[64];
 	struct stat st;
 
@@ -152,7 +157,9 @@ void reports_open(struct reports *p, uint64_t begin_ns)
 	p->begin_ns = begin_ns;
 	p->seen_ns = now_ns();
 	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)p->pid);
+	lent = confine_raise(RIGHT_DAC_READ_SEARCH);
 	p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	confine_lower(lent);
 	if (p->fd < 0)
 		return;
 	if (!fstat(p->fd, &st) && is_its_own(p, &st) && is_of_process(p) &&

@@ -317,6 +317,7 @@ void user_reader(int socket, const char *debug, pid_t culprit)
 	r->socket = socket;
 	r->last = &r->first;
 	confine_rights(RIGHTS_TO_LOOK);
+	confine_raise(RIGHTS_TO_LOOK);
 	r->files = user_files_new(debug, tell_lost, r, socket);
 	if (!r->files || send(socket, "", 1, MSG_NOSIGNAL) != 1)
 		_exit(1);

@@ -83,13 +83,14 @@ static void say_missing(void)
 	} wanted[] = {{RIGHT_SYS_PTRACE, "CAP_SYS_PTRACE"},
 		      {RIGHT_CHECKPOINT, "CAP_CHECKPOINT_RESTORE"},
 		      {RIGHT_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"}};
-	uint64_t caps = host_own_caps();
+	uint64_t lent = confine_raise(RIGHT_DAC_READ_SEARCH), caps = host_own_caps();
 	char missing[96] = "";
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (!(caps & wanted[i].right))
 			snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing),
 				 "%s%s", *missing ? ", " : "", wanted[i].name);
+	confine_lower(lent);
 	if (*missing)
 		say("--user-stacks: without %s the calls of some or all programs stay unknown: see "
 		    "`culprit help security`",

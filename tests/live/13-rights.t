@@ -240,6 +240,42 @@ else:
                else "everybody" if restricted == "2" else "those")
         ok((r.rc, said and said[1].split()[0]) == (0, due),
            f"with kptr_restrict={restricted} and no CAP_SYSLOG, it says who hides names", r)
+    # Rights of the program file pass over none of what its user names.
+    secret = os.path.join(place, "secret")
+    for name in "secret", "secret.rec":
+        shutil.copy(rec, os.path.join(place, name))
+        os.chmod(os.path.join(place, name), 0o600)
+    with open(secret, "w") as f:
+        f.write("the first line of roots own\n")
+    LOOK = "cap_bpf,cap_perfmon,cap_syslog,cap_sys_ptrace,cap_checkpoint_restore"
+    if os.system(f"setcap {LOOK},cap_dac_read_search,cap_dac_override,cap_fowner+ep {path}"):
+        skip("files of others by the program file's rights", "no capabilities on files here")
+    else:
+        for args in (("report", secret + ".rec"), ("plot", secret + ".rec"),
+                     ("osnoise", "--input", secret), ("report", rec, "-o", secret),
+                     ("run", *MEASURE, "--host-listen", "tcp:127.0.0.1:1", "--token", secret)):
+            r = culprit(*args, path=path, prefix=NOBODY)
+            ok(r.rc == 1 and "ermission denied" in r.err and "roots own" not in r.err + r.out,
+               f"{args[0]}{len(args)}: with the program file's rights nobody opens root's file",
+               r)
+        ready = os.path.join(home, "ready")
+        proc = lib.spawn("run", "-c", cpu, "-d", "1h", "-q", "--user-stacks", "--ready-file",
+                         ready, path=path, prefix=NOBODY)
+        lib.await_ready(proc, ready)
+        caps = {lib.read(f"/proc/{pid}/comm"):
+                int(re.search("CapEff:\t(.*)", lib.read(f"/proc/{pid}/status"))[1], 16)
+                for pid in lib.children(proc.pid)}
+        os.kill(proc.pid, 15)
+        r = lib.finish(proc)
+        ok(any(c & READ for c in caps.values()) and "--user-stacks: without" not in r.err,
+           "but who looks at /proc/PID for --user-stacks has its own", caps, r.err)
+    os.system(f"setcap -r {path}")
+    os.chmod(path, 0o4755)
+    r = culprit("report", rec, path=path, prefix=NOBODY)
+    os.chmod(path, 0o755)
+    ok(os.statvfs(place).f_flag & os.ST_NOSUID or
+       r.rc == 1 and r.err.count("\n") == 1 and "culprit does not run setuid" in r.err,
+       "nor does it run setuid", r)
 now = []
 for command, caps in table if LONG else [t for t in table if t[0][0] in ("run", "clock")]:
     if now != caps:
