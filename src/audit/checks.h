@@ -204,6 +204,8 @@ struct text {
 	bool too_long;
 	char *at; /* NULL: empty */
 	size_t len, room;
+	struct cpus last; /* the last list of thread_bind(), and where it stands */
+	size_t list_at, list_len;
 };
 __attribute__((format(printf, 2, 3))) void text_add(struct text *t, const char *fmt, ...);
 

@@ -344,33 +344,6 @@ bool has_own(const struct task *t, const struct cpus *targets, const struct cpus
 	return !(t->flags & TASK_KTHREAD) && !cpus_empty(rest) && cpus_cover(quiet, rest);
 }
 
-void thread_bind(const struct task *t, const struct cpus *to, struct text *commands)
-{
-	char list[CPUS_LIST];
-
-	if (commands->too_long)
-		return;
-	text_add(commands, "%staskset -pc %s %u", commands->len ? "; " : "",
-		 cpus_format(to, list, sizeof(list)), t->tid);
-}
-
-void thread_fix(const struct task *t, struct text *list, struct text *back)
-{
-	text_add(list, " %u", t->tid);
-	thread_bind(t, &t->allowed, back);
-}
-
-void threads_move(struct audit *a, struct finding *f, struct text *list, struct text *back)
-{
-	struct text move = {.audit = a, .too_long = list->too_long};
-
-	good(f, "bound to cpu %s", a->keep);
-	if (list->len)
-		text_add(&move, "for t in%s; do taskset -pc %s $t; done", list->at, a->keep);
-	fix_take(f, &move, back);
-	free(list->at);
-}
-
 void check_kernel_threads(struct audit *a, bool (*is_meant)(const struct task *t), const char *what,
 			  const char *fine)
 {

@@ -204,3 +204,44 @@ void fix_take(struct finding *f, struct text *fix, struct text *back)
 	}
 	fix->at = back->at = NULL;
 }
+
+/* ---- threads ---- */
+
+/* Most threads have one list, which is written once, and then copied. */
+void thread_bind(const struct task *t, const struct cpus *to, struct text *commands)
+{
+	static const char before[] = "; taskset -pc ";
+	size_t len = commands->len, skip = len ? 0 : 2;
+	char list[CPUS_LIST];
+
+	if (commands->too_long)
+		return;
+	if (commands->list_len && !memcmp(&commands->last, to, sizeof(*to)))
+		snprintf(list, sizeof(list), "%.*s", (int)commands->list_len,
+			 commands->at + commands->list_at);
+	else
+		cpus_format(to, list, sizeof(list));
+	text_add(commands, "%s%s %u", before + skip, list, t->tid);
+	if (commands->len <= len)
+		return;
+	commands->last = *to;
+	commands->list_at = len + strlen(before) - skip;
+	commands->list_len = strlen(list);
+}
+
+void thread_fix(const struct task *t, struct text *list, struct text *back)
+{
+	text_add(list, " %u", t->tid);
+	thread_bind(t, &t->allowed, back);
+}
+
+void threads_move(struct audit *a, struct finding *f, struct text *list, struct text *back)
+{
+	struct text move = {.audit = a, .too_long = list->too_long};
+
+	good(f, "bound to cpu %s", a->keep);
+	if (list->len)
+		text_add(&move, "for t in%s; do taskset -pc %s $t; done", list->at, a->keep);
+	fix_take(f, &move, back);
+	free(list->at);
+}

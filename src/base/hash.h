@@ -36,4 +36,17 @@ static inline uint64_t hash_factor(const void *at)
 	return (uintptr_t)at * 0x9e3779b97f4a7c15ULL | 1;
 }
 
+/* The same for any table: begin with the one, and take the slot by the other. */
+static inline uint64_t hash_of_strangers(void)
+{
+	static const char here;
+
+	return HASH_BEGIN ^ hash_factor(&here);
+}
+
+static inline uint32_t hash_slot(uint64_t hash, uint32_t slots)
+{
+	return (uint32_t)((hash * (hash_of_strangers() | 1) >> 32) * slots >> 32);
+}
+
 #endif

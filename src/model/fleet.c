@@ -43,16 +43,11 @@ static const char *keep(struct fleet *f, const char *text)
 	return texts_keep(f->texts, text, strlen(text));
 }
 
-static uint32_t place(uint64_t hash, uint32_t slots)
-{
-	return (uint32_t)(hash ^ hash >> 32) & (slots - 1);
-}
-
 /* ---- hosts ---- */
 
 static uint32_t *host_slot(const struct fleet *f, const char *name)
 {
-	uint32_t i = place(hash_text(HASH_BEGIN, name), f->host_slots);
+	uint32_t i = hash_slot(hash_text(hash_of_strangers(), name), f->host_slots);
 
 	while (f->host_slot[i] && strcmp(f->host[f->host_slot[i] - 1].name, name) != 0)
 		i = (i + 1) & (f->host_slots - 1);
@@ -130,7 +125,8 @@ static int source_seen(struct fleet_source *s, uint32_t host)
 
 static uint32_t *source_slot(const struct fleet *f, enum source_kind kind, const char *name)
 {
-	uint32_t i = place(hash_text(hash_byte(HASH_BEGIN, (unsigned char)kind), name), SLOTS);
+	uint64_t h = hash_text(hash_byte(hash_of_strangers(), (unsigned char)kind), name);
+	uint32_t i = hash_slot(h, SLOTS);
 
 	while (f->slot[i] && (f->source[f->slot[i] - 1].kind != kind ||
 			      strcmp(f->source[f->slot[i] - 1].name, name) != 0))

@@ -80,7 +80,7 @@ static bool is_known(const char *name)
 /* 0: there is no room for more. */
 static uint32_t number_of(struct redact *r, const char name[NAME_BYTES])
 {
-	uint32_t at = hash_bytes(HASH_BEGIN, name, NAME_BYTES) % SLOTS;
+	uint32_t at = hash_slot(hash_bytes(hash_of_strangers(), name, NAME_BYTES), SLOTS);
 
 	for (; r->slot[at].number; at = (at + 1) % SLOTS)
 		if (!memcmp(r->slot[at].name, name, NAME_BYTES))

@@ -136,13 +136,12 @@ static uint64_t hash_part(uint64_t h, const char *text)
 	return hash_byte(hash_text(h, text), 0xff);
 }
 
-static uint32_t hash_key(const struct source_key *k)
+static uint64_t hash_key(const struct source_key *k)
 {
-	uint64_t h = HASH_BEGIN ^ k->kind ^ k->host_kind << 4 ^ k->by << 8 ^
+	uint64_t h = hash_of_strangers() ^ k->kind ^ k->host_kind << 4 ^ k->by << 8 ^
 		     (uint64_t)k->kernel_thread << 12 ^ (uint64_t)k->id << 13;
 
-	h = hash_part(hash_part(h, k->name), k->function);
-	return h ^ h >> 32;
+	return hash_part(hash_part(h, k->name), k->function);
 }
 
 static bool same_key(const struct source *s, const struct source_key *k)
@@ -158,7 +157,7 @@ static bool same_key(const struct source *s, const struct source_key *k)
 /* The hash slot of the key, or a free one for it. */
 static uint32_t *find_slot(struct sources *t, const struct source_key *k)
 {
-	uint32_t slots = HASH_SLOTS * t->room, i = hash_key(k) % slots;
+	uint32_t slots = HASH_SLOTS * t->room, i = hash_slot(hash_key(k), slots);
 
 	while (t->slot[i] && !same_key(t->row[t->slot[i] - 1], k))
 		i = (i + 1) % slots;
@@ -167,8 +166,8 @@ static uint32_t *find_slot(struct sources *t, const struct source_key *k)
 
 static struct comm *find_comm(struct sources *t, const struct source_key *k)
 {
-	uint64_t h = hash_text(HASH_BEGIN ^ k->kernel_thread, k->name);
-	struct comm *c = &t->comm[(h ^ h >> 32) % t->room];
+	uint64_t h = hash_text(hash_of_strangers() ^ k->kernel_thread, k->name);
+	struct comm *c = &t->comm[hash_slot(h, t->room)];
 
 	while (c->any &&
 	       (c->any->kernel_thread != k->kernel_thread || strcmp(c->any->name, k->name)))

@@ -56,9 +56,8 @@ static bool is_thread(const struct suspect_thread *a, const struct suspect_threa
 static uint32_t *slot_of(struct suspects *s, const struct suspect_thread *t)
 {
 	const uint32_t slots = 2 * SUSPECT_THREADS;
-	uint32_t at = hash_bytes(hash_bytes(HASH_BEGIN, t->comm, sizeof(t->comm)), &t->tid,
-				 sizeof(t->tid)) %
-		      slots;
+	uint64_t h = hash_bytes(hash_of_strangers(), t->comm, sizeof(t->comm));
+	uint32_t at = hash_slot(hash_bytes(h, &t->tid, sizeof(t->tid)), slots);
 
 	if (!s->thread)
 		s->thread = calloc(SUSPECT_THREADS, sizeof(*s->thread));

@@ -10,12 +10,12 @@
 #define WINDOW_SPANS 64     /* the first ones of a window */
 #define AROUND       "entry and exit of its kernel"
 
-static uint32_t hash_origin(const struct origin *o)
+static uint32_t slot_of(const struct origin *o)
 {
-	uint64_t h = HASH_BEGIN ^ o->kind ^ (uint64_t)o->id << 8 ^ (uint64_t)o->kernel_thread << 7;
+	uint64_t h = hash_of_strangers() ^ o->kind ^ (uint64_t)o->id << 8 ^
+		     (uint64_t)o->kernel_thread << 7;
 
-	h = hash_text(hash_byte(hash_text(h, o->name), 0xff), o->function);
-	return h ^ h >> 32;
+	return hash_slot(hash_text(hash_byte(hash_text(h, o->name), 0xff), o->function), ORIGINS);
 }
 
 static bool same_function(const char *a, const char *b)
@@ -33,7 +33,7 @@ static bool same_origin(const struct origin *a, const struct origin *b)
 /* The place of the origin. Where there are too many, the others are one. */
 static uint32_t note_origin(struct through *t, const struct origin *o)
 {
-	uint32_t i = hash_origin(o) % ORIGINS;
+	uint32_t i = slot_of(o);
 	static const struct origin rest = {.rest = true};
 
 	while (t->slot[i] && !same_origin(&t->origin[t->slot[i] - 1], o))

@@ -84,9 +84,9 @@ static uint32_t word_begin(const struct words *w, uint32_t number)
 
 static uint32_t *word_slot(const struct words *w, const char *text, size_t len)
 {
-	uint64_t h = hash_bytes(HASH_BEGIN, text, len);
+	uint32_t i = hash_slot(hash_bytes(hash_of_strangers(), text, len), w->slots);
 
-	for (uint32_t i = (uint32_t)(h ^ h >> 32) & (w->slots - 1);; i = (i + 1) & (w->slots - 1)) {
+	for (;; i = (i + 1) & (w->slots - 1)) {
 		const uint8_t *at;
 
 		if (!w->slot[i])

@@ -297,6 +297,36 @@ def own(lane, i):
     return word(lane * 64 + i)
 
 
+def of_one_slot(n):
+    """Names of threads for which FNV-1a without a secret is the same in its low 16 bits."""
+    prime, letters = 0x1b3, b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
+    back, chance, names = pow(prime, -1, 1 << 16), random.Random(1), set()
+    ends = {((0 ^ two) * back & 0xffff) ^ one: bytes((one, two)) for one in letters
+            for two in letters}
+    while len(names) < n:
+        name, state = bytes(chance.choice(letters) for _ in range(7)), 0x2325
+        for byte in name:
+            state = (state ^ byte) * prime & 0xffff
+        if state in ends:
+            names.add(name + ends[state])
+    return sorted(names)
+
+
+def met_again(names, records):
+    """Each of them once, and the last one in so many records."""
+    for first in range(0, len(names), 2000):
+        events = forged.number(BASE) + b"\x40" + forged.number(0)
+        for i, name in enumerate(names[first:first + 2000], first):
+            events += forged.record(i % 256, (0, 100, 120, forged.THREAD, 0, name), i + 1,
+                                    BASE if i == first else 3000, 1000)
+        yield b"EVNT", events
+    again = b"\x80" + forged.number(255) + forged.signed(3000) + forged.number(1000)
+    for _ in range(4):
+        yield b"EVNT", (forged.number(BASE) + b"\x40" + forged.number(0) +
+                        forged.record(255, (0, 100, 120, forged.THREAD, 0, names[-1]), 1, BASE,
+                                      1000) + again * (records // 4))
+
+
 head = dict(forged.chunks(slept))[b"HEAD"]
 online = forged.fact(b"sys/devices/system/cpu/online", b"0-8191\n")
 
@@ -322,6 +352,12 @@ CROWDS = {
         (("audit", "--script"), [(b"HEAD", head), (b"FACT", tasks(b"".join(
             b"%d 1 S 200040 0 1 0 1-8191:1/2 a\n" % (10 + k * 1000 + i) for i in range(1000))
             for k in range(5)))]),
+    "names of one slot, which --redact looks up in each record (10 s)":
+        (("report", "--redact"), [(b"HEAD", forged.head(begin, [cpu])),
+                                  *met_again(of_one_slot(12000), 800000)]),
+    "threads of one number, again and again, with a long list (10 s)":
+        (("audit", ), [(b"HEAD", head), (b"FACT", tasks(
+            b"10 1 S 200040 0 1 0 1-8191:1/2 a\n" * 1900 for _ in range(40)))]),
     "advice for each thread, with a list in it (13 s, 1.2 GB)":
         (("report", "-f", "json"), [(b"HEAD", forged.head(apart, [cpu] * 512)),
                                     *lanes(512, 56, own, 5 * 10**9)]),
