@@ -41,6 +41,17 @@ struct answer {
 
 /* ---- what both can do ---- */
 
+/* An interface that was renamed takes its settings along. */
+static void say_renamed(const struct knob *k)
+{
+	static const char dir[] = "/sys/class/net/";
+
+	if (k->turned && !strncmp(k->path, dir, strlen(dir)))
+		say("%s is no longer there: if its interface has another name by now, it still has "
+		    "'%s' under that name, and had '%s'",
+		    k->path, k->now ? k->now : k->new, k->old);
+}
+
 uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bool all,
 			  struct guardian_sum *sum)
 {
@@ -66,6 +77,7 @@ uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bo
 			knobs_remove(k, i);
 			break;
 		case KNOB_GONE:
+			say_renamed(&k->row[i]);
 			mine.gone++;
 			knobs_remove(k, i);
 			break;

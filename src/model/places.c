@@ -7,12 +7,12 @@
 struct place_row *places_at(struct places *p, unsigned cpu)
 {
 	struct place_row *more;
-	uint32_t i = 0;
+	uint32_t i = p->n; /* those of a recording come in order */
 
-	while (i < p->n && p->row[i].cpu < cpu)
-		i++;
-	if (i < p->n && p->row[i].cpu == cpu)
-		return &p->row[i];
+	while (i && p->row[i - 1].cpu > cpu)
+		i--;
+	if (i && p->row[i - 1].cpu == cpu)
+		return &p->row[i - 1];
 	more = reallocarray(p->row, p->n + 1, sizeof(*more));
 	if (!more)
 		return NULL;

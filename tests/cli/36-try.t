@@ -191,6 +191,12 @@ leave(BOOT, f"knob file 0 ={STATS} =120 ={before} unturned")
 r = attempt("--undo")
 ok((r.rc, r.out, r.err) == (0, "put back: 0 settings\n", "") and not os.path.exists(JOURNAL),
    "--undo of a fix that was not in force yet puts nothing back, whatever is set", r)
+RENAMED = "/sys/class/net/culprit-none/queues/rx-0/rps_cpus"
+leave(BOOT, f"knob file 0 ={RENAMED} =0 =1 =1")
+r = attempt("--undo")
+is_((r.rc, r.out, r.err), (0, "put back: 0 settings\nno longer there: 1\n", (
+    f"culprit: {RENAMED} is no longer there: if its interface has another name by now, it still "
+    "has '1' under that name, and had '0'\n")), "--undo of what an interface has taken along")
 leave(BOOT, f"knob file 0 ={STATS} =120 ={before} unturned")
 refused("nor has it to be before the next try", f"K25:{BOUND}", *ON,
         says="is bound to its CPUs")
