@@ -198,9 +198,15 @@ static void read_tables(struct elf *e, const struct elf_source *s, const Elf64_E
 	e->whole |= whole;
 }
 
+#define NAME_LOOKED 1024 /* bytes of one, in a comparison */
+
 static unsigned underscores(const char *name)
 {
-	return strspn(name, "_");
+	unsigned n = 0;
+
+	while (n < NAME_LOOKED && name[n] == '_')
+		n++;
+	return n;
 }
 
 /* By address; of the names of one place the one that people write comes last: "write" behind
@@ -214,9 +220,9 @@ static int by_address(const void *a, const void *b)
 		return x->address < y->address ? -1 : 1;
 	if (underscores(x->name) != underscores(y->name))
 		return underscores(x->name) > underscores(y->name) ? -1 : 1;
-	x_len = strlen(x->name);
-	y_len = strlen(y->name);
-	return x_len != y_len ? (x_len > y_len ? -1 : 1) : strcmp(y->name, x->name);
+	x_len = strnlen(x->name, NAME_LOOKED);
+	y_len = strnlen(y->name, NAME_LOOKED);
+	return x_len != y_len ? (x_len > y_len ? -1 : 1) : strncmp(y->name, x->name, NAME_LOOKED);
 }
 
 static void sort(struct elf *e)

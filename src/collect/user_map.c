@@ -49,15 +49,27 @@ static int64_t begin_of(uint32_t process)
 			 ticks / per_second);
 }
 
-bool user_map_is_dump(uint32_t process, const char *path)
+static bool number_of_dump(const char *path, uint32_t *number)
 {
 	const char *name = strrchr(path, '/');
-	uint32_t number, own;
 	int at = 0;
+
+	return name && sscanf(name, "/jit-%u.dump%n", number, &at) == 1 && at && !name[at];
+}
+
+bool user_map_like_dump(const char *path)
+{
+	uint32_t number;
+
+	return number_of_dump(path, &number);
+}
+
+bool user_map_is_dump(uint32_t process, const char *path)
+{
+	uint32_t number, own;
 	uid_t uid;
 
-	return name && sscanf(name, "/jit-%u.dump%n", &number, &at) == 1 && at && !name[at] &&
-	       read_status(process, &own, &uid) && own == number;
+	return number_of_dump(path, &number) && read_status(process, &own, &uid) && own == number;
 }
 
 /* True when an open file is the process's own, as far as anybody can tell. */

@@ -22,6 +22,7 @@ struct user_dump {
 /* True when the path of a mapping is that of the process's own jitdump file: jit-PID.dump. One of
  * another number came from the process that forked it. */
 bool user_map_is_dump(uint32_t process, const char *path);
+bool user_map_like_dump(const char *path); /* by its name, of any process */
 
 /* Opens it where the process sees it, the one that is mapped before the other: a file of the
  * process's user that not everybody may write, written since the process began. Returns the file,

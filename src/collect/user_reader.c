@@ -23,6 +23,9 @@
 #define JOBS_MOST 8192       /* stacks in hand */
 #define HELD      64         /* programs that are not waited for again */
 #define MAPS_MOST (16 << 20) /* bytes of /proc/PID/maps that are read */
+#define MAPS_MANY (1 << 20)  /* bytes: these cost the stacks of others their time */
+#define MAPS_ALL  (96 << 20) /* read of many mappings, for all stacks of a process */
+#define DUMPS     4          /* mappings with a name as a dump's that are looked at */
 
 /* To look at other people's processes and at the files that they run, deleted ones, too. */
 #define RIGHTS_TO_LOOK (RIGHT_DAC_READ_SEARCH | RIGHT_SYS_PTRACE | RIGHT_CHECKPOINT)
@@ -38,10 +41,11 @@ struct job {
 
 _Static_assert(PARSE_LEAF < 32, "each has a bit");
 
-/* A program that did not let its mappings be read in time: it is not waited for again. */
+/* A program with mappings that cost much. */
 struct held {
 	uint32_t tgid;
 	uint64_t start_stack;
+	size_t bytes; /* read so far; MAPS_ALL: it is not looked at again */
 };
 
 struct reader {
@@ -134,33 +138,51 @@ static void place_made(struct reader *r, struct job *j, const struct user_stack 
 			j->ask.place[i].file = file;
 }
 
-static bool is_held(const struct reader *r, const struct user_stack *u)
+static struct held *held_of(struct reader *r, const struct user_stack *u)
 {
 	for (uint32_t i = 0; i < HELD; i++)
 		if (r->held[i].tgid == u->tgid && r->held[i].start_stack == u->start_stack)
-			return true;
-	return false;
+			return &r->held[i];
+	return NULL;
+}
+
+/* Counts what was read of its mappings; once that is too much it is not looked at again. */
+static void count_bytes(struct reader *r, const struct user_stack *u, size_t bytes,
+			const char *what)
+{
+	struct held *h = held_of(r, u);
+	char why[96];
+
+	if (!h) {
+		h = &r->held[r->nheld++ % HELD];
+		*h = (struct held){u->tgid, u->start_stack, 0};
+	}
+	h->bytes += bytes;
+	if (h->bytes < MAPS_ALL)
+		return;
+	snprintf(why, sizeof(why), "process %u, %s", u->tgid, what);
+	tell_lost(r, why);
 }
 
 /* The mappings of a process, as text; NULL: they cannot be read, or not in time. */
 static char *read_mappings(struct reader *r, const struct user_stack *u, ssize_t *n)
 {
-	char path[48], why[64], *text;
+	const struct held *h = held_of(r, u);
+	char path[48], *text;
 
-	if (is_held(r, u))
+	if (h && h->bytes >= MAPS_ALL)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%u/maps", u->tgid);
 	text = user_read(path, MAPS_MOST, n);
-	if (!text && *n == -ETIME) {
-		r->held[r->nheld++ % HELD] = (struct held){u->tgid, u->start_stack};
-		snprintf(why, sizeof(why), "process %u, whose mappings cannot be read", u->tgid);
-		tell_lost(r, why);
-	}
+	if (!text && *n == -ETIME)
+		count_bytes(r, u, MAPS_ALL, "whose mappings cannot be read");
+	else if (text && *n > MAPS_MANY)
+		count_bytes(r, u, *n, "whose mappings are too many to look at for each stack");
 	return text;
 }
 
 static void place_line(struct reader *r, struct job *j, const struct user_stack *u,
-		       const char *line, struct user_dump *dump)
+		       const char *line, struct user_dump *dump, unsigned *dumps)
 {
 	struct mapping m;
 
@@ -168,7 +190,8 @@ static void place_line(struct reader *r, struct job *j, const struct user_stack 
 		return;
 	if (m.name[0] == '/' || is_made(&m))
 		place_in(r, j, u, &m);
-	if (strlen(m.name) < sizeof(dump->name) && user_map_is_dump(u->tgid, m.name)) {
+	if (strlen(m.name) < sizeof(dump->name) && *dumps < DUMPS && user_map_like_dump(m.name) &&
+	    (++*dumps, user_map_is_dump(u->tgid, m.name))) {
 		*dump = (struct user_dump){.begin = m.begin, .end = m.end};
 		strcpy(dump->name, m.name);
 	}
@@ -178,6 +201,7 @@ static void place_line(struct reader *r, struct job *j, const struct user_stack 
 static bool find_places(struct reader *r, struct job *j, const struct user_stack *u)
 {
 	struct user_dump dump = {0};
+	unsigned dumps = 0;
 	char *text, *end;
 	ssize_t n;
 
@@ -188,7 +212,7 @@ static bool find_places(struct reader *r, struct job *j, const struct user_stack
 		return false;
 	for (char *line = text; (end = memchr(line, '\n', text + n - line)); line = end + 1) {
 		*end = 0;
-		place_line(r, j, u, line, &dump);
+		place_line(r, j, u, line, &dump, &dumps);
 	}
 	place_made(r, j, u, &dump);
 	free(text);

@@ -15,6 +15,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -299,16 +300,16 @@ else:
 
 
 def costly(path):
-    """The program with a table of functions that takes minutes to sort: all have the same place,
-    and long names of the same beginning. Its code is what it was."""
+    """The program with a table of functions that takes too long to sort: all have the same place,
+    and of their names as much is the same as is looked at. Its code is what it was."""
     data = bytearray(pathlib.Path(PLAIN).read_bytes())
     at, = struct.unpack_from("<Q", data, 0x28)
     size, count = struct.unpack_from("<HH", data, 0x3a)
     heads = [at + size * i for i in range(count)]
     table = next(h for h in heads if struct.unpack_from("<I", data, h + 4)[0] == 2)
     names = heads[struct.unpack_from("<I", data, table + 40)[0]]
-    functions = b"".join(struct.pack("<IBBHQQ", i + 1, 2, 0, 1, 0x1000, 16) for i in range(20000))
-    for head, more in ((table, functions), (names, b"\0" + b"a" * (8 << 20) + b"\0")):
+    functions = b"".join(struct.pack("<IBBHQQ", i + 1, 2, 0, 1, 0x1000, 16) for i in range(400000))
+    for head, more in ((table, functions), (names, b"\0" + b"_" * (1 << 20) + b"\0")):
         struct.pack_into("<QQ", data, head + 24, len(data), len(more))
         data += more
     pathlib.Path(path).write_bytes(data)
@@ -328,6 +329,41 @@ else:
        err.count(SAID + "takes more than two seconds") == 1,
        "a file that takes too long has no functions, and a line says so", (found, err))
     are_right(honest, NAME)
+
+# Many mappings cost each stack of their process its time, and others theirs.
+CROWDED = """
+import ctypes, os, sys, threading
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+fd = os.open(f"{sys.argv[1]}/jit-{os.getpid()}.dump", os.O_RDWR | os.O_CREAT, 0o600)
+os.ftruncate(fd, 8192 * 40000)
+for i in range(40000):
+    libc.mmap(None, 4096, 5, 2, fd, 8192 * i)
+code = libc.mmap(None, 1 << 20, 7, 0x22, -1, 0)
+barrier = bytes.fromhex("554889e5b844010000bf0800000031f60f055dc3").ljust(32, b"\\x90")
+ctypes.memmove(code, barrier * 3000 + b"\\xeb\\xfe", 96002)  # membarrier(2); a loop
+
+def spin():
+    os.sched_setaffinity(0, {int(sys.argv[2])})
+    ctypes.CFUNCTYPE(None)(code + 96000)()
+
+libc.syscall(324, 16, 0, 0)
+threading.Thread(target=spin, daemon=True).start()
+asks = [ctypes.CFUNCTYPE(None)(code + 32 * i) for i in range(3000)]
+print("begun", flush=True)
+while True:
+    for ask in asks:
+        ask()
+"""
+if os.uname().machine == "x86_64":
+    with subprocess.Popen(["taskset", "-c", str(min(lib.ALLOWED - {cpu})), sys.executable, "-c",
+                           CROWDED, place, str(cpu)], stdout=subprocess.PIPE, text=True) as crowd:
+        crowd.stdout.readline()
+        report, err = said(2)
+        crowd.kill()
+    ok(f"no functions of process {crowd.pid}, whose mappings are too many to look at for each" in
+       err, "one with so many mappings that they would take all the time is named", err)
 
 # ---- recordings, and other forms ----
 
