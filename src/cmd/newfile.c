@@ -152,8 +152,7 @@ static int open_nameless(const struct newfile *n, mode_t mode)
 	int fd = openat(n->way.dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
 	char path[64];
 
-	if (fd < 0) /* in a directory that was removed some say EPERM: another way to ask says why
-		     */
+	if (fd < 0) /* some say EPERM of a directory that was removed */
 		return errno == EISDIR || errno == EPERM ? -EOPNOTSUPP : -errno;
 	snprintf(path, sizeof(path), OWN_FD, fd);
 	if (!access(path, F_OK))

@@ -26,8 +26,7 @@ struct osnoise_tracer {
 	char root[64]; /* folder of tracefs */
 	int state;     /* locked while this process lives */
 	char cpus[VALUE_MAX + 8];
-	char set[VALUE_MAX + 8]; /* as the kernel shows those that took their place; "": not known
-				  */
+	char set[VALUE_MAX + 8]; /* shown in their place; "": not known */
 	bool workload;           /* the option OSNOISE_WORKLOAD was set */
 	bool left;               /* a killed predecessor's changes are not put back yet */
 	bool changed;

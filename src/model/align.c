@@ -256,6 +256,7 @@ static bool is_too_much(struct alignment *a, const struct align_all *all)
 {
 	if (*all->work)
 		return false;
+	a->more = true;
 	if (a->verdict != ALIGN_FOUND)
 		a->verdict = ALIGN_MUCH;
 	return true;

@@ -37,6 +37,9 @@ struct align_gaps {
 void align_gaps_add(struct align_gaps *g, uint64_t start_ns, uint64_t length_ns);
 void align_gaps_free(struct align_gaps *g);
 
+/* Copies the longest, at most so many; those of one length in order. 0 or -ENOMEM. */
+int align_gaps_longest(const struct align_gaps *from, uint32_t most, struct align_gaps *to);
+
 /* One CPU of the guest, and its thread on the host. */
 struct align_lane {
 	const struct align_gaps *guest, *host;
@@ -61,6 +64,7 @@ struct align_piece {
 struct alignment {
 	enum align_verdict verdict;
 	bool known;                /* the line was known before, and the gaps confirm it */
+	bool more;                 /* the work was used up: there may be more pieces */
 	struct align_piece *piece; /* in order of time; owned */
 	uint32_t npieces;
 	uint32_t gaps;        /* number of the guest's in the pieces */
@@ -70,7 +74,7 @@ struct alignment {
 };
 
 /* Work that may still be done, in steps of some 5 ns: a file's few bytes may hold gaps for hours.
- * Takes so many away; false when none are left. NULL: there is no end of it. */
+ * Takes so many away; false when none are left. */
 bool align_spend(uint64_t *work, uint64_t steps);
 
 /* Matches the clock of the guest, which all its CPUs have in common, with the host's. 0, or -ENOMEM

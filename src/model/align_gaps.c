@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists of gaps that have room for the longest, and what two of them have in common. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,34 @@ uint64_t align_nth_length(uint64_t *length, uint32_t n, uint32_t most)
 		return 0;
 	qsort(length, n, sizeof(*length), by_length);
 	return length[n - 1 - most];
+}
+
+int align_gaps_longest(const struct align_gaps *from, uint32_t most, struct align_gaps *to)
+{
+	uint64_t *length = calloc(from->n + 1, sizeof(*length)), least;
+	uint32_t longer = 0, same;
+
+	most = from->n < most ? from->n : most;
+	*to = (struct align_gaps){.gap = calloc(most + 1, sizeof(*to->gap)), .most = most + 1};
+	if (!length || !to->gap) {
+		free(length);
+		align_gaps_free(to);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < from->n; i++)
+		length[i] = from->gap[i].length_ns;
+	least = align_nth_length(length, from->n, most);
+	free(length);
+	for (uint32_t i = 0; i < from->n; i++)
+		longer += from->gap[i].length_ns > least;
+	same = most - longer; /* as many of the shortest length have room */
+	for (uint32_t i = 0; i < from->n && to->n < most; i++)
+		if (from->gap[i].length_ns > least || (from->gap[i].length_ns == least && same)) {
+			same -= from->gap[i].length_ns == least;
+			to->gap[to->n++] = from->gap[i];
+		}
+	to->room = most + 1;
+	return 0;
 }
 
 /* Leaves out the shorter half. */

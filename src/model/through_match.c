@@ -11,18 +11,23 @@
 #define MANY     100 /* gaps of a CPU that tell whether a thread is its own... */
 #define FEW_PART 10  /* unless fewer than one of so many coincide */
 #define MACHINES 64  /* virtual machines of the host's that are tried */
+#define LONGEST  300 /* gaps by which a CPU and a thread are tried */
 
-/* work, as align() has it: for any recordings, and for each gap of both */
+/* Work, as align() has it: for any recordings, for each gap of both, and for pairs of a CPU and a
+ * thread, of which so many are always tried. */
 #define WORK_LEAST 400000000
 #define WORK_GAP   200
-#define STEPS_PAIR 1000 /* for a pair of a CPU and a thread, beside its gaps */
+#define WORK_PAIR  3000000
+#define PAIRS      256
+#define STEPS_PAIR 1000 /* beside the gaps */
 
 struct matching {
 	const struct view *guest, *host;
-	int *vcpu;               /* number of the virtual CPU that each thread is; -1: none */
-	uint64_t work;           /* still allowed */
-	enum align_verdict best; /* the farthest of the pairs that were tried */
-	bool left;               /* some of them were not */
+	int *vcpu; /* number of the virtual CPU that each thread is; -1: none */
+	struct align_gaps *cpu, *thread; /* the longest of each; NULL until pairs are tried */
+	uint64_t work, enough;           /* work: still allowed; enough: for one match */
+	enum align_verdict best;         /* the farthest of the pairs that were tried */
+	bool left;                       /* some of them were not */
 };
 
 static const struct align_gaps *gaps_of(const struct side *s, uint32_t index)
@@ -45,11 +50,14 @@ static uint64_t count_gaps(const struct side *s)
 static int begin_matching(struct matching *m, const struct through *t, const struct view *guest,
 			  const struct view *host)
 {
+	uint64_t pairs = (uint64_t)guest->ncpus * host->ncpus;
+	uint64_t enough = WORK_LEAST + WORK_GAP * (count_gaps(&t->guest) + count_gaps(&t->host));
+
 	*m = (struct matching){.guest = guest,
 			       .host = host,
 			       .vcpu = calloc(host->ncpus + 1, sizeof(*m->vcpu)),
-			       .work = WORK_LEAST +
-				       WORK_GAP * (count_gaps(&t->guest) + count_gaps(&t->host)),
+			       .work = enough + WORK_PAIR * (pairs < PAIRS ? pairs : PAIRS),
+			       .enough = enough,
 			       .best = ALIGN_FEW};
 	for (uint32_t k = 0; m->vcpu && k < host->ncpus; k++) {
 		const struct cpu *thread = &host->cpu[k];
@@ -128,7 +136,7 @@ static int map_cpu(struct through *t, uint32_t i, struct matching *m)
 	uint32_t found = 0, one = THROUGH_NOBODY, k = 0;
 
 	for (; k < m->host->ncpus && found < 2; k++) {
-		struct align_lane lane = {gaps_of(&t->guest, i), gaps_of(&t->host, k)};
+		struct align_lane lane = {&m->cpu[i], &m->thread[k]};
 		struct alignment a;
 
 		if (m->vcpu[k] >= 0 && m->vcpu[k] != (int)m->guest->cpu[i].number)
@@ -150,10 +158,33 @@ static int map_cpu(struct through *t, uint32_t i, struct matching *m)
 	return 0;
 }
 
+static void free_longest(struct align_gaps *few, uint32_t n)
+{
+	for (uint32_t i = 0; few && i < n; i++)
+		align_gaps_free(&few[i]);
+	free(few);
+}
+
+/* The longest gaps of each lane. NULL: out of memory. */
+static struct align_gaps *longest(const struct side *s, uint32_t n)
+{
+	struct align_gaps *few = calloc(n + 1, sizeof(*few));
+
+	for (uint32_t i = 0; few && i < n; i++)
+		if (align_gaps_longest(gaps_of(s, i), LONGEST, &few[i])) {
+			free_longest(few, n);
+			return NULL;
+		}
+	return few;
+}
+
 static int map_by_gaps(struct through *t, struct matching *m)
 {
-	int err = 0;
+	int err;
 
+	m->cpu = longest(&t->guest, m->guest->ncpus);
+	m->thread = longest(&t->host, m->host->ncpus);
+	err = m->cpu && m->thread ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < m->guest->ncpus && !err; i++)
 		err = map_cpu(t, i, m);
 	return err;
@@ -180,7 +211,12 @@ static int match(struct through *t, struct matching *m)
 	return err;
 }
 
-/* ---- what is said about it ---- */
+/* The same of those that were chosen, whatever the choice took. */
+static int match_at_last(struct through *t, struct matching *m)
+{
+	m->work = m->work > m->enough ? m->work : m->enough;
+	return match(t, m);
+}
 
 /* True for a CPU whose thread has its name, and not its gaps. */
 static bool is_others(const struct through *t, uint32_t i)
@@ -221,71 +257,6 @@ static int note_holes(struct through *t, const struct view *host)
 		t->holes[i] = host->run.damaged || c->unpaired || c->counts.lost || c->hiccups_lost;
 	}
 	return 0;
-}
-
-static uint32_t known_lanes(const struct through_found *f)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < f->nlanes; i++)
-		n += f->lane[i] != THROUGH_NOBODY;
-	return n;
-}
-
-/* The mean of all pieces where the line is known, as each lies between two readings, whose errors
- * are its drift; else that of the first, which gaps have set. */
-static double drift_of(const struct alignment *a)
-{
-	double gained = 0, ns = 0;
-
-	for (uint32_t i = 0; i < (a->known ? a->npieces : 1); i++) {
-		double length = (double)(a->piece[i].to_ns - a->piece[i].from_ns);
-
-		gained += a->piece[i].drift * length;
-		ns += length;
-	}
-	return ns > 0 ? gained / ns : a->piece[0].drift;
-}
-
-static void say(struct through_found *f, const struct matching *m)
-{
-	static const char *const refused[] = {
-		[ALIGN_FEW] = "not joined: there are too few gaps to set the clocks by",
-		[ALIGN_NONE] =
-			"not joined: its gaps are not those of this guest's CPUs, so it is of "
-			"another host, or of another time",
-		[ALIGN_MUCH] = "not joined: there are too many gaps to compare them all; record "
-			       "both for a shorter time",
-		[ALIGN_AMBIGUOUS] =
-			"not joined: the gaps of both coincide in more than one way, as "
-			"those of periodic noise do"};
-	static const char many[] = "not joined: there are too many threads and gaps to try them "
-				   "all; on the host watch the threads of this guest's CPUs alone";
-	static const char *const how[] = {
-		[READINGS_NONE] = "matched",
-		[READINGS_COUNTER] = "known by the counter's offset (KVM), confirmed",
-		[READINGS_PTP] = "known by the host's clock (PTP), confirmed"};
-	const struct alignment *a = &f->clocks;
-	char matched[32], gaps[32], rival[32], residual[32];
-	uint32_t known = known_lanes(f);
-	size_t len;
-
-	if (f->verdict != ALIGN_FOUND) {
-		snprintf(f->text, sizeof(f->text), "%s",
-			 !known && m->left ? many : refused[f->verdict]);
-		return;
-	}
-	snprintf(f->text, sizeof(f->text),
-		 "clocks %s by %s of %s gaps, to %s; drift %+.1f ppm; the next best way would "
-		 "match %s",
-		 how[f->by], format_count(a->matched, matched, sizeof(matched)),
-		 format_count(a->gaps, gaps, sizeof(gaps)),
-		 format_ns(a->residual_ns, residual, sizeof(residual)), drift_of(a) * 1e6,
-		 format_count(a->rival, rival, sizeof(rival)));
-	len = strlen(f->text);
-	if (known < f->nlanes)
-		snprintf(f->text + len, sizeof(f->text) - len,
-			 "; the threads of %u of %u CPUs are known", known, f->nlanes);
 }
 
 /* The virtual machines of the host's threads, those without one as 0. Returns how many; more than
@@ -330,7 +301,7 @@ static int match_machines(struct through *t, struct matching *m, uint32_t *fit)
 		return err;
 	map_by_name(t, m, right);
 	if (named > 1)
-		err = match(t, m);
+		err = match_at_last(t, m);
 	if (*fit > 1)
 		t->found.verdict = ALIGN_AMBIGUOUS;
 	else if (!*fit)
@@ -356,13 +327,14 @@ int through_match(struct through *t, const struct view *guest, const struct view
 		err = match_machines(t, &m, &fit);
 	if (!err && !t->found.by_name) {
 		err = map_by_gaps(t, &m);
-		m.work += WORK_LEAST; /* for those that it has found */
 		if (!err)
-			err = match(t, &m);
+			err = match_at_last(t, &m);
 	}
 	if (!err && unmap_others(t))
-		err = match(t, &m);
-	say(&t->found, &m);
+		err = match_at_last(t, &m);
+	through_say(&t->found, m.left);
+	free_longest(m.cpu, guest->ncpus);
+	free_longest(m.thread, host->ncpus);
 	free(m.vcpu);
 	side_free(&t->guest);
 	side_free(&t->host);
@@ -377,21 +349,4 @@ const struct through_found *through_found(const struct through *t)
 void through_list(struct through *t, const struct through *next)
 {
 	t->found.next = &next->found;
-}
-
-void through_tell(struct through *t, uint32_t fit, uint32_t all)
-{
-	char before[sizeof(t->found.text) / 2];
-	const char *host = t->found.host ? t->found.host->host.hostname : "";
-
-	if (all < 2)
-		return;
-	t->found.named = true;
-	snprintf(before, sizeof(before), "%.*s", (int)sizeof(before) - 1, t->found.text);
-	if (fit)
-		snprintf(t->found.text, sizeof(t->found.text), "%s (%u of %u recordings fit): %s",
-			 host, fit, all, before);
-	else
-		snprintf(t->found.text, sizeof(t->found.text),
-			 "none of %u recordings fits; the first, of %s: %s", all, host, before);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside through.h: the gaps (through.c), the match (through_match.c), the join (through_join.c).
- */
+/* Inside through.h: the gaps (through.c), the match (through_match.c) and its sentence
+ * (through_say.c), the join (through_join.c). */
 #ifndef CULPRIT_THROUGH_STATE_H
 #define CULPRIT_THROUGH_STATE_H
 
@@ -18,6 +18,9 @@ struct side {
 
 void side_close(struct side *s); /* ends the gaps that may go on */
 void side_free(struct side *s);
+
+/* Writes the sentence; left: not all threads were tried. */
+void through_say(struct through_found *f, bool left);
 
 #define ORIGINS 4096 /* a power of two; half of them at most */
 
