@@ -8,7 +8,7 @@
 
 #define CHOICE_GLOBS   4
 #define CHOICE_GROUPS  8  /* cgroups, units among them */
-#define CHOICE_DEPTH   64 /* a thread's cgroup, and as many above it, are compared with these */
+#define CHOICE_DEPTH   64 /* as many, from a thread's own upwards, are compared with these */
 #define CHOICE_DEEP    (-1)
 #define CHOICE_VCPUS   4     /* virtual machines */
 #define CHOICE_THREADS 4096  /* their CPUs */

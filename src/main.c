@@ -2,6 +2,7 @@
 /* The commands: their names come from cmd.h; and help. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -127,28 +128,39 @@ static void fill_standard(void)
 			return;
 }
 
-/* Several lists of 8,192 CPUs as text, 20 kB each, are held at a time, also by threads, whose
- * stacks are as large as this one may become. */
+/* Several lists of 8,192 CPUs as text, 27 kB each, are held at a time, and the kernel looks at the
+ * soft limit as the stack grows. Threads without a size of their own have the limit of the begin.
+ */
 #define STACK_LEAST 1048576
 
 static int check_stack(void)
 {
 	struct rlimit most;
+	pthread_attr_t threads;
 
 	if (getrlimit(RLIMIT_STACK, &most) || most.rlim_cur >= STACK_LEAST)
 		return 0;
-	return complain("the stack is limited to %llu KiB, and culprit needs %d: ulimit -s %d",
-			(unsigned long long)most.rlim_cur / 1024, STACK_LEAST / 1024,
-			STACK_LEAST / 1024);
+	if (most.rlim_max < STACK_LEAST)
+		return complain("the stack may not have more than %llu KiB, and culprit needs %d: "
+				"raise the hard limit (ulimit -Hs, or LimitSTACK= of a service)",
+				(unsigned long long)most.rlim_max / 1024, STACK_LEAST / 1024);
+	most.rlim_cur = STACK_LEAST;
+	setrlimit(RLIMIT_STACK, &most);
+	pthread_attr_init(&threads);
+	pthread_attr_setstacksize(&threads, STACK_LEAST);
+	pthread_setattr_default_np(&threads);
+	pthread_attr_destroy(&threads);
+	return 0;
 }
 
-/* A setuid program would read and write files as its owner, for anybody. */
+/* A setuid or setgid program would open for anybody what its owner may. */
 static int check_user(void)
 {
-	return geteuid() == getuid()
-		       ? 0
-		       : complain("culprit does not run setuid: give the program file capabilities "
-				  "instead (culprit help security)");
+	if (!getuid() || (geteuid() == getuid() && getegid() == getgid()))
+		return 0;
+	return complain("the effective user or group is not the real one, as of a setuid program: "
+			"culprit would open files for one who may not; give the program file "
+			"capabilities instead (culprit help security)");
 }
 
 /* Returns the exit code of a command that ended with `code`. */

@@ -6,8 +6,8 @@
 #include "audit/book.h"
 #include "model/view.h"
 
-/* Bytes of a list of CPUs in advice, at most: each source has one. A machine with 500 CPUs of which
- * every second one is listed needs as many. */
+/* Bytes of a list of CPUs in advice, at most: each source has one. A machine with 1,000 CPUs of
+ * which every second one is listed needs as many. */
 #define ADVICE_LIST 2048
 
 /* Gives each source of the view its cause and advice, and sets view->advised. Where a name alone

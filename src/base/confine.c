@@ -63,8 +63,9 @@ int confine_rights(uint64_t keep)
 	return err;
 }
 
-/* Makes these of those that are permitted effective, or the others. Returns what changed. */
-static uint64_t effect(uint64_t rights, bool on)
+/* Makes these of those that are permitted effective, or the others; but for `stay`, those that are
+ * inheritable. Returns what changed. */
+static uint64_t effect(uint64_t rights, bool on, bool stay)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -76,26 +77,28 @@ static uint64_t effect(uint64_t rights, bool on)
 		uint32_t these = rights >> 32 * i & data[i].permitted;
 
 		these &= on ? ~data[i].effective : data[i].effective;
+		these &= stay ? ~data[i].inheritable : ~0U;
 		data[i].effective ^= these;
 		changed |= (uint64_t)these << 32 * i;
 	}
 	return changed && syscall(SYS_capset, &head, data) ? 0 : changed;
 }
 
+/* Ambient ones, as a service has them, are inheritable, too. */
 void confine_files(void)
 {
-	if (getauxval(AT_SECURE))
-		effect(RIGHTS_TO_FILES, false);
+	if (getuid() && getauxval(AT_SECURE))
+		effect(RIGHTS_TO_FILES, false, true);
 }
 
 uint64_t confine_raise(uint64_t rights)
 {
-	return effect(rights, true);
+	return effect(rights, true, false);
 }
 
 void confine_lower(uint64_t rights)
 {
-	effect(rights, false);
+	effect(rights, false, false);
 }
 
 bool confine_try(uint64_t rights, bool (*works)(void))

@@ -22,7 +22,8 @@
 #define RIGHT_SYS_ADMIN       (1ULL << 21)
 #define RIGHT_SYS_NICE        (1ULL << 23)
 #define RIGHT_BPF             (1ULL << 39)
-#define RIGHT_CHECKPOINT      (1ULL << 40)                        /* CAP_CHECKPOINT_RESTORE */
+#define RIGHT_CHECKPOINT      (1ULL << 40) /* CAP_CHECKPOINT_RESTORE */
+#define RIGHTS_TO_READ        (RIGHT_DAC_OVERRIDE | RIGHT_DAC_READ_SEARCH)
 #define RIGHTS_OF_FILES       (RIGHT_DAC_OVERRIDE | RIGHT_FOWNER) /* made in others' directories */
 /* To set what fixes set. */
 #define RIGHTS_OF_KNOBS (RIGHT_DAC_OVERRIDE | RIGHT_NET_ADMIN | RIGHT_SYS_ADMIN | RIGHT_SYS_NICE)
@@ -38,7 +39,8 @@ int confine_rights(uint64_t keep);
  * the user's own rights. */
 void confine_files(void);
 
-/* Gives this thread back which of these it took; returns them, for confine_lower(). */
+/* Gives this thread back which of these it took, for what culprit itself names; returns them, for
+ * confine_lower(). */
 uint64_t confine_raise(uint64_t rights);
 void confine_lower(uint64_t rights);
 

@@ -255,6 +255,7 @@ int cmd_sleep(int argc, char **argv)
 			    .command.limits.stop_on.wakes = true};
 	int operands, code, fd = -1;
 	int32_t none = 0;
+	uint64_t lent;
 
 	measure_init(&o.command.measure);
 	o.command.measure.duration_ns = 0;
@@ -270,7 +271,9 @@ int cmd_sleep(int argc, char **argv)
 	o.command.report = o.style ? report_styled : NULL;
 	measure_end(&o.command.measure, o.sleep.samples);
 	if (o.dma_latency) {
+		lent = confine_raise(RIGHT_DAC_OVERRIDE);
 		fd = open(DMA_LATENCY, O_WRONLY | O_CLOEXEC);
+		confine_lower(lent);
 		if (fd < 0 || write(fd, &none, sizeof(none)) != sizeof(none)) {
 			complain("cannot write 0 to %s: %s", DMA_LATENCY, strerror(errno));
 			return EXIT_ERROR;

@@ -71,15 +71,17 @@ int undo_all(const char *dir)
 		printf("the machine was rebooted since: what a try had changed ended with "
 		       "that\n");
 		code = journal_remove(dir) ? EXIT_ERROR : EXIT_OK;
-	} else if (state != JOURNAL_BAD &&
-		   (state != JOURNAL_CUT || !journal_keep(dir, kept, sizeof(kept)))) {
+	} else if (state != JOURNAL_BAD) {
+		bool is_kept = state == JOURNAL_CUT && !journal_keep(dir, kept, sizeof(kept));
+
 		code = guardian_restore(&k, dir, boot, true, &sum) ? EXIT_ERROR : EXIT_OK;
 		if (code == EXIT_OK)
 			say_undone(&sum, moved);
 		if (state == JOURNAL_CUT) {
 			complain("%s/try.journal was damaged: what else it said may still be "
-				 "set; it is kept as %s: look at it, then remove it",
-				 dir, kept);
+				 "set%s%s%s",
+				 dir, is_kept ? "; it is kept as " : "", is_kept ? kept : "",
+				 is_kept ? ": look at it, then remove it" : "");
 			code = EXIT_ERROR;
 		}
 	}
@@ -94,6 +96,7 @@ int undo_begin(const char *dir, char boot[BOOT_ID])
 	int lock = journal_lock(dir, false);
 	enum journal_state state;
 	char old[BOOT_ID];
+	bool undone = true;
 
 	if (lock < 0)
 		return -1;
@@ -103,13 +106,14 @@ int undo_begin(const char *dir, char boot[BOOT_ID])
 		say("what an earlier try had changed ended with a reboot");
 		state = journal_remove(dir) ? JOURNAL_BAD : JOURNAL_NONE;
 	}
-	for (uint32_t i = 0; i < k.count && state > JOURNAL_NONE; i++)
-		if (state == JOURNAL_CUT || !k.row[i].kept) {
-			complain("what an earlier try has changed may not be back yet: run "
-				 "culprit try --undo first");
-			state = JOURNAL_BAD;
-			break;
-		}
+	/* nobody knows what else a damaged one said */
+	for (uint32_t i = 0; i < k.count && state == JOURNAL_WHOLE; i++)
+		undone &= k.row[i].kept;
+	if (state == JOURNAL_CUT || !undone) {
+		complain("what an earlier try has changed may not be back yet: run culprit try "
+			 "--undo first");
+		state = JOURNAL_BAD;
+	}
 	knobs_free(&k);
 	if (state != JOURNAL_BAD)
 		return lock;

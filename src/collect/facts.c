@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "collect/facts_read.h"
 #include "collect/host.h"
 
@@ -354,14 +355,13 @@ int facts_built(struct facts *facts, const char *root)
 int facts_take(struct facts *facts, const struct facts_options *o)
 {
 	struct facts_in in = {.facts = facts, .live = !o->root || !strcmp(o->root, "/")};
+	uint64_t lent = in.live ? confine_raise(RIGHTS_TO_READ) : 0;
 	int err;
 
 	if (o->from && !cpus_empty(o->from))
 		cpus_run_on(o->from);
 	in.root = open(o->root ? o->root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (in.root < 0)
-		return -errno;
-	err = take_rows(&in, PLAIN, 0);
+	err = in.root < 0 ? -errno : take_rows(&in, PLAIN, 0);
 	if (!err)
 		err = take_rows(&in, INTERFACES,
 				!in.live || host_network_interfaces() ? 0 : FACT_FOREIGN);
@@ -374,7 +374,9 @@ int facts_take(struct facts *facts, const struct facts_options *o)
 		err = take_rows(&in, DISTURBS, o->deep ? 0 : FACT_NOT_TAKEN);
 	if (!err)
 		err = take_rows(&in, MANY, 0);
-	close(in.root);
+	if (in.root >= 0)
+		close(in.root);
+	confine_lower(lent);
 	return err ? err : in.left_out ? -ENOSPC : 0;
 }
 

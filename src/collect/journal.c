@@ -186,12 +186,13 @@ int journal_remove(const char *dir)
 int journal_keep(const char *dir, char *kept, size_t len)
 {
 	char path[PATH_MAX];
+	int n = snprintf(kept, len, FILE_OF ".damaged", dir);
 
 	snprintf(path, sizeof(path), FILE_OF, dir);
-	snprintf(kept, len, FILE_OF ".damaged", dir);
-	if ((!unlink(kept) || errno == ENOENT) && !link(path, kept) && !sync_dir(dir))
+	if (n >= 0 && (size_t)n < len && (!unlink(kept) || errno == ENOENT) &&
+	    (!link(path, kept) || !rename(path, kept)) && !sync_dir(dir))
 		return 0;
-	return complain("cannot keep %s as %s: %s", path, kept, strerror(errno));
+	return complain("cannot keep %s, which is damaged, as %s: %s", path, kept, strerror(errno));
 }
 
 char *journal_recording(const char *dir, char *buf, size_t len)

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/lock.h"
 #include "base/say.h"
 
@@ -205,7 +206,8 @@ static int write_state(const struct osnoise_tracer *t)
 	char state[sizeof(t->cpus) + sizeof(t->set) + 8];
 	ssize_t n = snprintf(state, sizeof(state), "%d %s\n%s\n", t->workload, t->cpus, t->set);
 
-	if (ftruncate(t->state, 0) || pwrite(t->state, state, n, 0) != n)
+	/* a shorter text ends at its second newline, until the rest is cut off */
+	if (pwrite(t->state, state, n, 0) != n || ftruncate(t->state, n))
 		return complain("cannot write %s: %s", STATE, strerror(errno));
 	return 0;
 }
@@ -304,37 +306,46 @@ static int switch_on(struct osnoise_tracer *t, const struct cpus *cpus, bool wor
 struct osnoise_tracer *osnoise_tracer_start(const struct cpus *cpus, bool workload)
 {
 	struct osnoise_tracer *t = calloc(1, sizeof(*t));
+	uint64_t lent;
 
 	if (!t) {
 		complain("out of memory");
 		return NULL;
 	}
 	t->state = -1;
-	if (!find_root(t) && !lock_state(t) && !check_others(t) && !restore_left(t) && !save(t) &&
-	    !switch_on(t, cpus, workload))
-		return t;
-	osnoise_tracer_stop(t);
-	return NULL;
+	lent = confine_raise(RIGHTS_TO_READ);
+	if (find_root(t) || lock_state(t) || check_others(t) || restore_left(t) || save(t) ||
+	    switch_on(t, cpus, workload)) {
+		osnoise_tracer_stop(t);
+		t = NULL;
+	}
+	confine_lower(lent);
+	return t;
 }
 
 FILE *osnoise_tracer_output(const struct osnoise_tracer *t)
 {
 	char path[128];
+	uint64_t lent;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/instances/" INSTANCE "/trace", t->root);
+	lent = confine_raise(RIGHTS_TO_READ);
 	f = fopen(path, "re");
 	if (!f)
 		complain("cannot read %s: %s", path, strerror(errno));
+	confine_lower(lent);
 	return f;
 }
 
 int osnoise_tracer_stop(struct osnoise_tracer *t)
 {
+	uint64_t lent;
 	int err;
 
 	if (!t)
 		return 0;
+	lent = confine_raise(RIGHTS_TO_READ);
 	err = t->changed ? put_back(t) : 0;
 	if (t->state >= 0) {
 		if (!err && !t->left)
@@ -344,5 +355,6 @@ int osnoise_tracer_stop(struct osnoise_tracer *t)
 	if (t->mounted)
 		umount2(t->root, MNT_DETACH);
 	free(t);
+	confine_lower(lent);
 	return err;
 }

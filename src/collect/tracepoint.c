@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/confine.h"
+
 static FILE *open_format(const char *tracepoint)
 {
 	static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -36,10 +38,12 @@ static int offset_in(const char *line, const char *field, uint32_t size)
 
 int tracepoint_field(const char *tracepoint, const char *field, uint32_t size)
 {
+	uint64_t lent = confine_raise(RIGHTS_TO_READ);
 	FILE *f = open_format(tracepoint);
 	int offset = f ? -ENOENT : -errno;
 	char line[512];
 
+	confine_lower(lent);
 	while (f && offset < 0 && fgets(line, sizeof(line), f))
 		offset = offset_in(line, field, size);
 	if (f)

@@ -170,6 +170,11 @@ def kept(r, what, *lines):
     os.unlink(damaged)
 
 
+refused("a try after a journal that is cut", "K01", *ON, says="culprit try --undo first")
+leave(BOOT, f"knob file 0 ={STATS} =\x07 =120 -")
+refused("nor is one written over of which nothing is known", "K01", *ON,
+        says="culprit try --undo first")
+leave(BOOT, f"knob file 0 ={STATS} ={before} =120 -", end=False)
 r = attempt("--undo")
 is_(r.out, "put back: 1 setting\n", "--undo of a journal that is cut")
 kept(r, "says what it may lack, and keeps it", f"={STATS} ={before} =120 -")

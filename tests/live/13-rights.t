@@ -269,12 +269,21 @@ else:
         r = lib.finish(proc)
         ok(any(c & READ for c in caps.values()) and "--user-stacks: without" not in r.err,
            "but who looks at /proc/PID for --user-stacks has its own", caps, r.err)
+        # Paths that culprit itself names are another thing, and so are rights of a service.
+        if os.path.exists("/dev/cpu_dma_latency"):
+            r = culprit("sleep", *MEASURE, "--dma-latency", path=path, prefix=NOBODY)
+            is_((r.rc, r.err), (0, ""), "/dev/cpu_dma_latency is culprit's to open")
+        service = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                   "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
+        for what in path, CULPRIT:
+            r = culprit("report", secret + ".rec", path=what, prefix=service)
+            ok(r.rc == 0 or "etpriv" in r.err, "a service reads with its own rights", what, r)
     os.system(f"setcap -r {path}")
     os.chmod(path, 0o4755)
     r = culprit("report", rec, path=path, prefix=NOBODY)
     os.chmod(path, 0o755)
     ok(os.statvfs(place).f_flag & os.ST_NOSUID or
-       r.rc == 1 and r.err.count("\n") == 1 and "culprit does not run setuid" in r.err,
+       r.rc == 1 and r.err.count("\n") == 1 and "as of a setuid program" in r.err,
        "nor does it run setuid", r)
 now = []
 for command, caps in table if LONG else [t for t in table if t[0][0] in ("run", "clock")]:
