@@ -16,16 +16,19 @@
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "base/now.h"
+#include "base/units.h"
 #include "collect/user_files.h"
 #include "collect/user_open.h"
 #include "collect/user_process.h"
 
-#define JOBS_MOST 8192       /* stacks in hand */
-#define HELD      64         /* programs that are not waited for again */
-#define MAPS_MOST (16 << 20) /* bytes of /proc/PID/maps that are read */
-#define MAPS_MANY (1 << 20)  /* bytes: these cost the stacks of others their time */
-#define MAPS_ALL  (96 << 20) /* read of many mappings, for all stacks of a process */
-#define DUMPS     4          /* mappings with a name as a dump's that are looked at */
+#define JOBS_MOST 8192         /* stacks in hand */
+#define HELD      64           /* programs that cost much, the newest */
+#define MAPS_MOST (16 << 20)   /* bytes of /proc/PID/maps that are read */
+#define MAPS_MANY (1 << 20)    /* bytes: these cost the stacks of others their time */
+#define LOOKS_NS  NSEC_PER_SEC /* looks at such a process, at once... */
+#define LOOKS_OF  10           /* later a tenth of the time */
+#define DUMPS     4            /* mappings with a name as a dump's that are looked at */
 
 /* To look at other people's processes and at the files that they run, deleted ones, too. */
 #define RIGHTS_TO_LOOK (RIGHT_DAC_READ_SEARCH | RIGHT_SYS_PTRACE | RIGHT_CHECKPOINT)
@@ -45,7 +48,9 @@ _Static_assert(PARSE_LEAF < 32, "each has a bit");
 struct held {
 	uint32_t tgid;
 	uint64_t start_stack;
-	size_t bytes; /* read so far; MAPS_ALL: it is not looked at again */
+	uint64_t spent_ns; /* on it so far, less what the time since then has allowed */
+	uint64_t at_ns;
+	bool never, told; /* never: it is not looked at again */
 };
 
 struct reader {
@@ -146,38 +151,47 @@ static struct held *held_of(struct reader *r, const struct user_stack *u)
 	return NULL;
 }
 
-/* Counts what was read of its mappings; once that is too much it is not looked at again. */
-static void count_bytes(struct reader *r, const struct user_stack *u, size_t bytes,
-			const char *what)
+static bool is_held(struct held *h)
+{
+	uint64_t now = now_ns(), allowed = h ? (now - h->at_ns) / LOOKS_OF : 0;
+
+	if (!h || h->never)
+		return h;
+	h->spent_ns -= allowed < h->spent_ns ? allowed : h->spent_ns;
+	h->at_ns = now;
+	return h->spent_ns >= LOOKS_NS;
+}
+
+/* Counts the time of a look at its mappings. UINT64_MAX: that is never tried again. */
+static void count_time(struct reader *r, const struct user_stack *u, uint64_t ns, const char *what)
 {
 	struct held *h = held_of(r, u);
-	char why[96];
+	char why[128];
 
 	if (!h) {
 		h = &r->held[r->nheld++ % HELD];
-		*h = (struct held){u->tgid, u->start_stack, 0};
+		*h = (struct held){u->tgid, u->start_stack, .at_ns = now_ns()};
 	}
-	h->bytes += bytes;
-	if (h->bytes < MAPS_ALL)
+	h->never |= ns == UINT64_MAX;
+	h->spent_ns += h->never ? 0 : ns;
+	if (h->told || (!h->never && h->spent_ns < LOOKS_NS))
 		return;
-	snprintf(why, sizeof(why), "process %u, %s", u->tgid, what);
+	h->told = true;
+	snprintf(why, sizeof(why), "process %u%s", u->tgid, what);
 	tell_lost(r, why);
 }
 
 /* The mappings of a process, as text; NULL: they cannot be read, or not in time. */
 static char *read_mappings(struct reader *r, const struct user_stack *u, ssize_t *n)
 {
-	const struct held *h = held_of(r, u);
 	char path[48], *text;
 
-	if (h && h->bytes >= MAPS_ALL)
+	if (is_held(held_of(r, u)))
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%u/maps", u->tgid);
 	text = user_read(path, MAPS_MOST, n);
 	if (!text && *n == -ETIME)
-		count_bytes(r, u, MAPS_ALL, "whose mappings cannot be read");
-	else if (text && *n > MAPS_MANY)
-		count_bytes(r, u, *n, "whose mappings are too many to look at for each stack");
+		count_time(r, u, UINT64_MAX, ", whose mappings cannot be read");
 	return text;
 }
 
@@ -201,6 +215,7 @@ static void place_line(struct reader *r, struct job *j, const struct user_stack 
 static bool find_places(struct reader *r, struct job *j, const struct user_stack *u)
 {
 	struct user_dump dump = {0};
+	uint64_t began = now_ns();
 	unsigned dumps = 0;
 	char *text, *end;
 	ssize_t n;
@@ -216,6 +231,9 @@ static bool find_places(struct reader *r, struct job *j, const struct user_stack
 	}
 	place_made(r, j, u, &dump);
 	free(text);
+	if (n > MAPS_MANY)
+		count_time(r, u, now_ns() - began,
+			   " in some of its stacks: its mappings are too many to look at for each");
 	return process_field(u->tgid, 28) == u->start_stack;
 }
 
