@@ -288,6 +288,8 @@ static void add_notes(struct audit *a)
 		if (!note)
 			continue;
 		text_add(&undo, "%s%s", f->undo, note);
+		if (!undo.at)
+			continue;
 		free(f->undo);
 		f->undo = undo.at;
 	}

@@ -114,23 +114,22 @@ static void irq_add_fix(struct audit *a, struct finding_item *x)
 static void irqs_move(struct audit *a, struct finding *f, const struct finding_items *l)
 {
 	struct number_words numbers = {.text.audit = a};
-	struct text back = {.audit = a};
+	struct text move = {.audit = a}, back = {.audit = a};
 
 	for (uint32_t i = 0; i < l->count; i++)
 		if (l->row[i].fix)
 			words_add(&numbers, l->row[i].number);
 	words_end(&numbers);
 	if (l->count == 1 && l->row[0].fix)
-		command(f, "%s", l->row[0].fix);
+		text_add(&move, "%s", l->row[0].fix);
 	else if (numbers.text.len)
-		command(f, "for i in%s; do echo %s > /proc/irq/$i/smp_affinity_list; done",
-			numbers.text.at, a->keep);
+		text_add(&move, "for i in%s; do echo %s > /proc/irq/$i/smp_affinity_list; done",
+			 numbers.text.at, a->keep);
+	move.too_long |= numbers.text.too_long;
 	for (uint32_t i = 0; i < l->count; i++)
 		if (l->row[i].undo)
 			text_add(&back, "%s%s", back.len ? "; " : "", l->row[i].undo);
-	if (back.len)
-		undo(f, "%s", back.at);
-	free(back.at);
+	fix_take(f, &move, &back);
 	free(numbers.text.at);
 }
 
