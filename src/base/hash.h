@@ -29,19 +29,14 @@ static inline uint64_t hash_text(uint64_t h, const char *text)
 	return h;
 }
 
-/* A factor by an address, which is random where addresses are: for tables of what strangers choose,
- * that nobody can make up keys of one slot. The slot is in the product's highest bits. */
-static inline uint64_t hash_factor(const void *at)
-{
-	return (uintptr_t)at * 0x9e3779b97f4a7c15ULL | 1;
-}
-
-/* The same for any table: begin with the one, and take the slot by the other. */
+/* For tables of what strangers choose, that nobody can make up keys of one slot: begin with the
+ * one, which is by an address, random where addresses are, and take the slot by the other, which
+ * takes the highest bits of a product. */
 static inline uint64_t hash_of_strangers(void)
 {
 	static const char here;
 
-	return HASH_BEGIN ^ hash_factor(&here);
+	return HASH_BEGIN ^ ((uintptr_t)&here * 0x9e3779b97f4a7c15ULL);
 }
 
 static inline uint32_t hash_slot(uint64_t hash, uint32_t slots)

@@ -14,6 +14,7 @@
 #include "collect/user_process.h"
 
 #define CLOCK_SLACK_S 2 /* between the clocks of files and of processes */
+#define NOBODY        UINT32_MAX
 
 /* Reads the process' number in its own namespace, and its user. False: it is gone. */
 static bool read_status(uint32_t process, uint32_t *number, uid_t *uid)
@@ -49,27 +50,18 @@ static int64_t begin_of(uint32_t process)
 			 ticks / per_second);
 }
 
-static bool number_of_dump(const char *path, uint32_t *number)
+bool user_map_is_dump(struct user_dump *dump, uint32_t process, const char *path)
 {
 	const char *name = strrchr(path, '/');
-	int at = 0;
-
-	return name && sscanf(name, "/jit-%u.dump%n", number, &at) == 1 && at && !name[at];
-}
-
-bool user_map_like_dump(const char *path)
-{
 	uint32_t number;
-
-	return number_of_dump(path, &number);
-}
-
-bool user_map_is_dump(uint32_t process, const char *path)
-{
-	uint32_t number, own;
+	int at = 0;
 	uid_t uid;
 
-	return number_of_dump(path, &number) && read_status(process, &own, &uid) && own == number;
+	if (!name || sscanf(name, "/jit-%u.dump%n", &number, &at) != 1 || !at || name[at])
+		return false;
+	if (!dump->own && !read_status(process, &dump->own, &uid))
+		dump->own = NOBODY;
+	return number == dump->own && number != NOBODY;
 }
 
 /* True when an open file is the process's own, as far as anybody can tell. */

@@ -17,12 +17,14 @@
 struct user_dump {
 	unsigned long long begin, end; /* the mapping's; 0: there is none */
 	char name[USER_MAP_NAME];      /* as the process sees it */
+	uint32_t
+		own; /* number of the process there; 0: nobody has looked, as it has no such file */
 };
 
 /* True when the path of a mapping is that of the process's own jitdump file: jit-PID.dump. One of
- * another number came from the process that forked it. */
-bool user_map_is_dump(uint32_t process, const char *path);
-bool user_map_like_dump(const char *path); /* by its name, of any process */
+ * another number came from the process that forked it. That number is looked up once for all
+ * mappings. */
+bool user_map_is_dump(struct user_dump *dump, uint32_t process, const char *path);
 
 /* Opens it where the process sees it, the one that is mapped before the other: a file of the
  * process's user that not everybody may write, written since the process began. Returns the file,

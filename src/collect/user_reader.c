@@ -28,7 +28,6 @@
 #define MAPS_MANY (1 << 20)    /* bytes: these cost the stacks of others their time */
 #define LOOKS_NS  NSEC_PER_SEC /* looks at such a process, at once... */
 #define LOOKS_OF  10           /* later a tenth of the time */
-#define DUMPS     4            /* mappings with a name as a dump's that are looked at */
 
 /* To look at other people's processes and at the files that they run, deleted ones, too. */
 #define RIGHTS_TO_LOOK (RIGHT_DAC_READ_SEARCH | RIGHT_SYS_PTRACE | RIGHT_CHECKPOINT)
@@ -196,7 +195,7 @@ static char *read_mappings(struct reader *r, const struct user_stack *u, ssize_t
 }
 
 static void place_line(struct reader *r, struct job *j, const struct user_stack *u,
-		       const char *line, struct user_dump *dump, unsigned *dumps)
+		       const char *line, struct user_dump *dump)
 {
 	struct mapping m;
 
@@ -204,9 +203,9 @@ static void place_line(struct reader *r, struct job *j, const struct user_stack 
 		return;
 	if (m.name[0] == '/' || is_made(&m))
 		place_in(r, j, u, &m);
-	if (strlen(m.name) < sizeof(dump->name) && *dumps < DUMPS && user_map_like_dump(m.name) &&
-	    (++*dumps, user_map_is_dump(u->tgid, m.name))) {
-		*dump = (struct user_dump){.begin = m.begin, .end = m.end};
+	if (strlen(m.name) < sizeof(dump->name) && user_map_is_dump(dump, u->tgid, m.name)) {
+		dump->begin = m.begin;
+		dump->end = m.end;
 		strcpy(dump->name, m.name);
 	}
 }
@@ -216,7 +215,6 @@ static bool find_places(struct reader *r, struct job *j, const struct user_stack
 {
 	struct user_dump dump = {0};
 	uint64_t began = now_ns();
-	unsigned dumps = 0;
 	char *text, *end;
 	ssize_t n;
 
@@ -227,7 +225,7 @@ static bool find_places(struct reader *r, struct job *j, const struct user_stack
 		return false;
 	for (char *line = text; (end = memchr(line, '\n', text + n - line)); line = end + 1) {
 		*end = 0;
-		place_line(r, j, u, line, &dump, &dumps);
+		place_line(r, j, u, line, &dump);
 	}
 	place_made(r, j, u, &dump);
 	free(text);

@@ -42,19 +42,6 @@ static int by_start(const void *a, const void *b)
 	return x->lane < y->lane ? -1 : x->lane > y->lane;
 }
 
-/* Out of memory all take part. */
-static uint64_t least_of(const struct align_gaps *h)
-{
-	uint64_t *length = calloc(h->n + 1, sizeof(*length)), least = 0;
-
-	for (uint32_t i = 0; length && i < h->n; i++)
-		length[i] = h->gap[i].length_ns;
-	if (length)
-		least = align_nth_length(length, h->n, HOST_MOST);
-	free(length);
-	return least;
-}
-
 static int gather(struct align_all *all, uint32_t n)
 {
 	uint32_t events = 0;
@@ -66,7 +53,7 @@ static int gather(struct align_all *all, uint32_t n)
 	if (!all->event || !all->least_ns)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		all->least_ns[i] = least_of(all->lane[i].host);
+		all->least_ns[i] = align_least(all->lane[i].host, HOST_MOST);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct align_gaps *g = all->lane[i].guest;
 

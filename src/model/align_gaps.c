@@ -36,31 +36,36 @@ uint64_t align_nth_length(uint64_t *length, uint32_t n, uint32_t most)
 	return length[n - 1 - most];
 }
 
+uint64_t align_least(const struct align_gaps *g, uint32_t most)
+{
+	uint64_t *length = calloc(g->n + 1, sizeof(*length)), least = 0;
+
+	for (uint32_t i = 0; length && i < g->n; i++)
+		length[i] = g->gap[i].length_ns;
+	if (length)
+		least = align_nth_length(length, g->n, most);
+	free(length);
+	return least;
+}
+
 int align_gaps_longest(const struct align_gaps *from, uint32_t most, struct align_gaps *to)
 {
-	uint64_t *length = calloc(from->n + 1, sizeof(*length)), least;
+	uint64_t least = align_least(from, most);
 	uint32_t longer = 0, same;
 
 	most = from->n < most ? from->n : most;
-	*to = (struct align_gaps){.gap = calloc(most + 1, sizeof(*to->gap)), .most = most + 1};
-	if (!length || !to->gap) {
-		free(length);
-		align_gaps_free(to);
+	*to = (struct align_gaps){
+		.gap = calloc(most + 1, sizeof(*to->gap)), .room = most + 1, .most = most + 1};
+	if (!to->gap)
 		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < from->n; i++)
-		length[i] = from->gap[i].length_ns;
-	least = align_nth_length(length, from->n, most);
-	free(length);
 	for (uint32_t i = 0; i < from->n; i++)
 		longer += from->gap[i].length_ns > least;
-	same = most - longer; /* as many of the shortest length have room */
+	same = longer < most ? most - longer : 0; /* as many of the shortest length have room */
 	for (uint32_t i = 0; i < from->n && to->n < most; i++)
 		if (from->gap[i].length_ns > least || (from->gap[i].length_ns == least && same)) {
 			same -= from->gap[i].length_ns == least;
 			to->gap[to->n++] = from->gap[i];
 		}
-	to->room = most + 1;
 	return 0;
 }
 

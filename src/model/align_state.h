@@ -30,6 +30,9 @@ struct align_all {
 /* The length that at most `most` of n are longer than; 0: they are no more. Sorts them. */
 uint64_t align_nth_length(uint64_t *length, uint32_t n, uint32_t most);
 
+/* The same of a lane's gaps. Out of memory 0. */
+uint64_t align_least(const struct align_gaps *g, uint32_t most);
+
 /* Number of a lane's gaps that begin before this time. */
 uint32_t align_gaps_before(const struct align_gaps *g, uint64_t ns);
 

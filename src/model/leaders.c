@@ -24,8 +24,7 @@ struct grouped {
 	struct group *row;
 	uint32_t n;
 	uint32_t *slot;
-	unsigned bits;   /* 2^bits slots */
-	uint64_t factor; /* by a random address: nobody makes up names of one slot */
+	unsigned bits; /* 2^bits slots */
 };
 
 int leaders_init_parts(struct leaders *s, uint32_t lanes, const uint32_t *of, uint32_t n)
@@ -138,12 +137,12 @@ static void label_of(const struct leaders *set, struct source *s, char label[OWN
 static uint32_t slot_of(const struct grouped *g, const struct source *s, const char *name,
 			const char *label)
 {
-	uint64_t hash = hash_text(HASH_BEGIN ^ g->factor, name);
+	uint64_t hash = hash_text(hash_of_strangers(), name);
 	uint32_t last = (1u << g->bits) - 1, i;
 
 	hash = hash_text(hash_byte(hash, s->kind), label);
 	hash = hash_text(hash_byte(hash, s->by), s->function);
-	for (i = hash * g->factor >> (64 - g->bits); g->slot[i]; i = (i + 1) & last)
+	for (i = hash_slot(hash, last + 1); g->slot[i]; i = (i + 1) & last)
 		if (in_group(&g->row[g->slot[i] - 1], s, name, label))
 			break;
 	return i;
@@ -320,7 +319,6 @@ int leaders_update(struct leaders *s, const struct view *v)
 		g.bits++;
 	g.row = calloc(most, sizeof(*g.row));
 	g.slot = calloc(1u << g.bits, sizeof(*g.slot));
-	g.factor = hash_factor(g.row);
 	if (g.row && g.slot) {
 		s->lanes = s->lanes < v->ncpus ? s->lanes : v->ncpus;
 		for (uint32_t i = 0; i < s->n; i++)

@@ -15,9 +15,8 @@ static enum source_kind their_kind(enum source_kind kind)
 /* The slot of the row, or a free one for it. */
 static uint32_t *slot_of(const struct osnoise_rates *b, enum source_kind kind, const char *name)
 {
-	uint64_t factor = hash_factor(b->slot);
-	uint64_t hash = hash_text(hash_byte(HASH_BEGIN ^ factor, kind), name) * factor;
-	uint32_t i = hash >> (64 - b->bits);
+	uint64_t hash = hash_text(hash_byte(hash_of_strangers(), kind), name);
+	uint32_t i = hash_slot(hash, 1U << b->bits);
 
 	for (;; i = (i + 1) & ((1U << b->bits) - 1)) {
 		const struct rates_row *x = b->slot[i] ? &b->row[b->slot[i] - 1] : NULL;

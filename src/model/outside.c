@@ -52,7 +52,6 @@ struct outside {
 	uint32_t *chain; /* first mark of each */
 	unsigned bits;   /* room for 2^bits marks, and as many chains; 0: none */
 	uint32_t free;   /* the first free mark, or NONE */
-	uint64_t factor; /* by a random address: nobody makes up times of one chain */
 	struct coincidences coincidences;
 };
 
@@ -66,7 +65,6 @@ struct outside *outside_new(struct view *view, enum own_word otherwise)
 	o->otherwise = otherwise;
 	o->ncpus = view->ncpus;
 	o->free = NONE;
-	o->factor = hash_factor(o);
 	o->cpu = calloc(view->ncpus, sizeof(*o->cpu));
 	if (o->cpu)
 		return o;
@@ -105,7 +103,7 @@ static unsigned octave(uint64_t ns)
  * CPU has two there at most, as they hardly overlap. */
 static uint32_t *chain_of(const struct outside *o, unsigned length, uint64_t span)
 {
-	return &o->chain[(span * 64 + length) * o->factor >> (64 - o->bits)];
+	return &o->chain[hash_slot(span * 64 + length, 1u << o->bits)];
 }
 
 static uint32_t *chain_at(const struct outside *o, const struct mark *s)

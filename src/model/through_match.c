@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds the threads of the host that are the guest's CPUs, and sets the clocks by each other. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/units.h"
 #include "model/through_state.h"
 
 #define MANY     100 /* gaps of a CPU that tell whether a thread is its own... */
