@@ -78,6 +78,9 @@ size = write(many, (b"HEAD", forged.head(begin, [cpu] * 256)), *lanes(256, 300))
 mb, status, n, err = report(many)
 ok((mb <= 120 or not bounds) and status == 0,
    "256 CPUs with 300 threads each", f"{size} bytes", mb, err)
+# Five seconds at least were taken by all that must not be slow below, where this takes 0.4: a slow
+# machine is slow in both.
+SLOW_S = max(4, 11 * measured(many)[0].ru_utime)
 
 _, status, _, err = report(many, "--chart", "--all")
 with open(os.path.join(place, "out")) as f:
@@ -368,8 +371,8 @@ CROWDS = {
     "CPUs that lose much, each to threads of its own (60 s)":
         (("report",), [(b"HEAD", forged.head(begin, [cpu] * CPUS)),
                        *lanes(CPUS, 8, own, 5 * 10**9)]),
-    "and CPUs that lose little (15 s)":
-        (("report",), [(b"HEAD", forged.head(begin, [cpu] * CPUS)), *lanes(CPUS, 8, own)]),
+    "and CPUs that lose little (10 s)":
+        (("report",), [(b"HEAD", forged.head(begin, [cpu] * CPUS)), *lanes(CPUS, 5, own)]),
     "names to compare with osnoise's (30 s)":
         (("osnoise", "--input", TRACE),
          [(b"HEAD", forged.head(begin, [cpu] * 2048)), *lanes(2048, 60, own)]),
@@ -377,7 +380,7 @@ CROWDS = {
 for what, ((command, *args), parts) in CROWDS.items():
     size = write(bomb, *parts, (b"END ", b""))
     used, status, n, err = measured(bomb, *args, command=command)
-    ok(status == (2 if command == "audit" else 0) and used.ru_utime < 4 and n < 50 << 20 and
+    ok(status == (2 if command == "audit" else 0) and used.ru_utime < SLOW_S and n < 50 << 20 and
        not err, what, f"{size} bytes", used.ru_utime, n, err)
 
 # ---- the clocks of a guest and of its host: threads without names are tried one by one ----
@@ -410,7 +413,7 @@ for lanes_of, each, common, want in (
     used, status, _, err = measured(bomb, "--host", many)
     with open(os.path.join(place, "out")) as f:
         said = " ".join(f.read().split())
-    ok(status == 0 and want in said and (used.ru_utime < 4 or not bounds) and not err,
+    ok(status == 0 and want in said and (used.ru_utime < SLOW_S or not bounds) and not err,
        f"{lanes_of} threads without names in place of as many CPUs: {want[:10]}",
        used.ru_utime, err, said[:500])
 
