@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each fuzzer of BUILD over its seeds and some seconds on from there: always the same way, and
+# Each fuzzer of BUILD over its seeds and a second on from there: always the same way, and
 # nothing is kept. With FUZZ_S=seconds, as `make fuzz` sets it, for so long, another way each time;
 # what was found, how often each reader ran, and how much each campaign found that the ones before
 # had not, stays in BUILD/fuzz for the next. With names, only these:
@@ -46,7 +46,7 @@ for name; do
 	mkdir -p "$found"
 	# shellcheck disable=SC2086 # an option or nothing
 	if TMPDIR=$work FUZZ_COUNTS=$counts ASAN_OPTIONS=$options "$fuzz/fuzz_$name" \
-		-max_total_time="${FUZZ_S:-3}" $seed -max_len=12288 -timeout=60 -entropic=0 \
+		-max_total_time="${FUZZ_S:-1}" $seed -max_len=12288 -timeout=60 -entropic=0 \
 		-malloc_limit_mb=256 -rss_limit_mb=512 -print_final_stats=1 \
 		-close_fd_mask=3 $dict -artifact_prefix="$fuzz/$name-" \
 		"$found" "$seeds" >"$work/said" 2>&1; then
