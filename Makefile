@@ -364,6 +364,7 @@ $(O)/tests/unit/test_reports: $(O)/src/collect/reports.o
 $(O)/tests/unit/test_audit_bounds: LDFLAGS += $(WRAP)
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_user_stacks: $(O)/src/collect/user_stacks.o
+$(O)/tests/unit/test_user_shares: $(O)/src/collect/user_shares.o
 $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/user_process.o
 $(O)/tests/unit/test_user_files: \
 	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o \
@@ -410,20 +411,22 @@ $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/tests/unit/order_
 # compiler.
 CALLS	:= main often seldom ask
 CALLERS := $(O)/callers $(O)/callers_bare $(O)/callers_varying $(O)/callers_many \
-	$(O)/callers_made $(O)/callers_mangled $(O)/callers_holding
+	$(O)/callers_made $(O)/callers_mangled $(O)/callers_holding $(O)/callers_slow
 HELPERS := $(O)/watched $(O)/storm $(CALLERS) $(O)/callers_stripped $(O)/callers_packed
 $(O)/watched $(O)/storm: $(O)/%: tests/live/%.c src/culprit.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $< -pthread
 # One program with frame pointers, without, without and with numbers in their register, with words
 # between them and the system call, with more ways than there is room for, with code that it makes,
-# with names of other languages, and with nothing but what it needs to run.
+# with names of other languages, with one that takes long to write out, and with nothing but what it
+# needs to run.
 $(O)/callers: FRAMES := -fno-omit-frame-pointer -g
 $(O)/callers_mangled: FRAMES := -fno-omit-frame-pointer -DMANGLED
 $(O)/callers_bare: FRAMES := -fomit-frame-pointer
 $(O)/callers_varying: FRAMES := -fomit-frame-pointer -DVARYING
 $(O)/callers_holding: FRAMES := -fomit-frame-pointer -DHOLDING
 $(O)/callers_many: FRAMES := -fno-omit-frame-pointer -DMANY
+$(O)/callers_slow: FRAMES := -fno-omit-frame-pointer -DMANY -DSLOW
 $(O)/callers_made: FRAMES := -fno-omit-frame-pointer -DMADE
 $(CALLERS): tests/live/callers.c
 	$(call say,CC,$@)

@@ -11,6 +11,16 @@
  * drops all that follows from them. */
 const volatile int user_stacks_wanted = 0;
 
+/* The slots in use by a process (its number), and by a user (SHARE_OF_USER | number). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2 * USER_STACKS);
+	__type(key, __u64);
+	__type(value, __u32);
+} user_shares SEC(".maps");
+
+#define SHARE_OF_USER (1ULL << 32)
+
 /* A slot is never given to another stack. Key USER_LOST, which is there from the beginning, counts
  * in its hash the requests whose stack found none. */
 struct {
@@ -152,13 +162,45 @@ static __always_inline void count_lost(void)
 		__sync_fetch_and_add(&lost->hash, 1);
 }
 
-/* Enters the stack if it is new. Returns its id; that of the kernel stack: both slots have others.
- */
-static __always_inline __s32 user_stack_id(const struct user_stack *u)
+/* NULL: there is no room for one more. */
+static __always_inline __u32 *share_of(__u64 key)
+{
+	__u32 *share = bpf_map_lookup_elem(&user_shares, &key), none = 0;
+
+	if (share)
+		return share;
+	bpf_map_update_elem(&user_shares, &key, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&user_shares, &key);
+}
+
+/* Gives the free slot to the stack, but where another CPU is faster. False: its process, or its
+ * user, has as many as one may have. Two CPUs at once may go one beyond that. */
+static __always_inline bool take_slot(__u32 slot, struct user_stack *u)
+{
+	__u32 *process, *user;
+
+	u->uid = bpf_get_current_uid_gid();
+	process = share_of(u->tgid);
+	user = share_of(SHARE_OF_USER | u->uid);
+	if (!process || !user || *process >= USER_OF_PROCESS || *user >= USER_OF_USER)
+		return false;
+	if (!bpf_map_update_elem(&user_stacks, &slot, u, BPF_NOEXIST)) {
+		__sync_fetch_and_add(process, 1);
+		__sync_fetch_and_add(user, 1);
+	}
+	return true;
+}
+
+/* A power of two. Of eight all are taken once in 256 times when half of all are. */
+#define SLOTS_OF_STACK 8
+
+/* Enters the stack if it is new. Returns its id; that of the kernel stack: its slots have others,
+ * or it may have none. */
+static __always_inline __s32 user_stack_id(struct user_stack *u)
 {
 	__u32 at = u->hash >> 40;
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < SLOTS_OF_STACK; i++) {
 		__u32 slot = (at ^ i) % USER_STACKS;
 		__u64 *hash = bpf_map_lookup_elem(&user_hashes, &slot);
 		const struct user_stack *known;
@@ -167,7 +209,8 @@ static __always_inline __s32 user_stack_id(const struct user_stack *u)
 			return u->stack;
 		if (!*hash) {
 			/* Another CPU may be at it, with another stack: the first has the slot. */
-			bpf_map_update_elem(&user_stacks, &slot, u, BPF_NOEXIST);
+			if (!take_slot(slot, u))
+				break;
 			known = bpf_map_lookup_elem(&user_stacks, &slot);
 			if (known)
 				*hash = known->hash;

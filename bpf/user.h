@@ -8,7 +8,11 @@
 
 #define USER_FRAMES 24   /* a longer stack is cut */
 #define USER_STACKS 8192 /* a power of two */
-#define USER_LOST   USER_STACKS
+/* Those of one process, and of all processes of one user, at most: a program that asks by ever
+ * other ways leaves the rest to others. */
+#define USER_OF_PROCESS (USER_STACKS / 4)
+#define USER_OF_USER    (USER_STACKS / 2)
+#define USER_LOST       USER_STACKS
 /* Stack ids from here on are those of a user_stack, USER_STACKS of them; those below are of a
  * kernel stack alone (STACKS_MAX of live_names.c). */
 #define USER_FIRST 8192
@@ -27,7 +31,7 @@ struct user_stack {
 	__u32 tgid;
 	__s32 stack; /* id of the kernel stack */
 	__u32 leaf_at;
-	__u32 unused;
+	__u32 uid; /* the user of the thread by which it was entered */
 };
 
 #endif

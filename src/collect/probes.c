@@ -128,6 +128,7 @@ static bool use_memory(struct probes *p)
 	p->skel->rodata->turns_wanted = p->wanted.turns;
 	return bpf_map__set_autocreate(apart ? here : not_here, false) ||
 	       bpf_map__set_autocreate(p->skel->maps.user_stacks, p->wanted.user) ||
+	       bpf_map__set_autocreate(p->skel->maps.user_shares, p->wanted.user) ||
 	       bpf_map__set_autocreate(p->skel->maps.cpu_turns, p->wanted.turns) ||
 	       bpf_map__set_max_entries(p->skel->maps.cpu_turns, turns_cpus()) ||
 	       bpf_map__reuse_fd(apart ? not_here : here, p->states.fd);
@@ -160,10 +161,9 @@ static bool use_sums(struct probes *p)
 /* 0 or -errno. */
 static int map_sums(struct probes *p)
 {
-	return p->skel->rodata->summing
-		       ? states_map_sums(&p->states, bpf_map__fd(p->skel->maps.cpu_sums),
-					 sum_places(p))
-		       : 0;
+	int fd = bpf_map__fd(p->skel->maps.cpu_sums);
+
+	return p->skel->rodata->summing ? states_map_sums(&p->states, fd, sum_places(p)) : 0;
 }
 
 static void choose_threads(struct probes *p, const struct kernel *k)

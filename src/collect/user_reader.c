@@ -21,6 +21,7 @@
 #include "collect/user_files.h"
 #include "collect/user_open.h"
 #include "collect/user_process.h"
+#include "collect/user_shares.h"
 
 #define JOBS_MOST 8192         /* stacks in hand */
 #define HELD      64           /* programs that cost much, the newest */
@@ -34,7 +35,8 @@
 
 /* A stack whose addresses are places in files. */
 struct job {
-	struct job *next;
+	struct user_wait wait; /* first */
+	struct user_stack stack;
 	uint32_t number;
 	struct parse_ask ask;
 	uint64_t address[PARSE_LEAF + 1];
@@ -55,7 +57,7 @@ struct held {
 struct reader {
 	int socket;
 	struct user_files *files;
-	struct job *first, **last;
+	struct user_shares shares;
 	uint32_t jobs;
 	struct held held[HELD];
 	uint32_t nheld; /* ever */
@@ -271,15 +273,24 @@ static void answer(struct reader *r, const struct job *j, const struct parse_ans
 	send(r->socket, out, offsetof(struct user_answer, calls) + len + 1, MSG_NOSIGNAL);
 }
 
-static void do_job(struct reader *r, struct job *j)
+/* Once its places are known, which is before any file of its user is read: processes end. True: it
+ * is done. */
+static bool do_job(struct reader *r, struct job *j)
 {
 	struct parse_answer a;
 
+	if (!j->wait.later) {
+		j->wait.later = find_places(r, j, &j->stack);
+		if (!j->wait.later)
+			answer(r, j, NULL);
+		return !j->wait.later;
+	}
 	if (!user_files_walk(r->files, &j->ask, &a)) {
 		/* The place in the innermost file is known all the same. */
 		a = (struct parse_answer){.n = 2, .frame = {{0}, {.gap = true}}};
 	}
 	answer(r, j, &a);
+	return true;
 }
 
 static void take(struct reader *r, const struct user_ask *u)
@@ -291,6 +302,7 @@ static void take(struct reader *r, const struct user_ask *u)
 		return;
 	}
 	j->number = u->number;
+	j->stack = u->stack;
 	j->ask.what = PARSE_WALK;
 	memcpy(j->address, u->stack.frame, sizeof(u->stack.frame));
 	j->address[PARSE_LEAF] = u->stack.leaf;
@@ -299,37 +311,38 @@ static void take(struct reader *r, const struct user_ask *u)
 		j->ask.n++;
 	for (uint32_t i = 0; i <= PARSE_LEAF; i++)
 		j->ask.place[i].file = PARSE_FILES;
-	if (!find_places(r, j, &u->stack)) {
-		answer(r, j, NULL);
-		free(j);
-		return;
-	}
-	*r->last = j;
-	r->last = &j->next;
+	user_shares_add(&r->shares, &j->wait, u->stack.uid, u->stack.tgid);
 	r->jobs++;
 }
 
-/* All that is asked is looked up before any file is read: processes end. */
+/* Goes on with the one whose turn it is. */
+static void do_next(struct reader *r)
+{
+	struct job *j = (struct job *)user_shares_next(&r->shares);
+	uint64_t began = now_ns();
+	bool done = do_job(r, j);
+
+	user_shares_spend(&j->wait, now_ns() - began);
+	if (!done)
+		return;
+	user_shares_remove(&r->shares, &j->wait);
+	free(j);
+	if (!--r->jobs)
+		user_files_rest(r->files);
+}
+
 static void serve(struct reader *r)
 {
 	struct pollfd come = {.fd = r->socket, .events = POLLIN};
 	struct user_ask ask;
 
 	for (;;) {
-		struct job *j = r->first;
-
-		if (poll(&come, 1, j ? 0 : -1) > 0) {
+		if (poll(&come, 1, r->jobs ? 0 : -1) > 0) {
 			if (recv(r->socket, &ask, sizeof(ask), 0) != sizeof(ask))
 				return;
 			take(r, &ask);
-		} else if (j) {
-			do_job(r, j);
-			r->first = j->next;
-			r->last = r->first ? r->last : &r->first;
-			r->jobs--;
-			free(j);
-			if (!r->jobs)
-				user_files_rest(r->files);
+		} else if (r->jobs) {
+			do_next(r);
 		}
 	}
 }
@@ -355,7 +368,6 @@ void user_reader(int socket, const char *debug, pid_t culprit)
 		_exit(1);
 	setpriority(PRIO_PROCESS, 0, 10); /* the one that reads files has it from here */
 	r->socket = socket;
-	r->last = &r->first;
 	confine_rights(RIGHTS_TO_LOOK);
 	confine_raise(RIGHTS_TO_LOOK);
 	r->files = user_files_new(debug, tell_lost, r, socket);

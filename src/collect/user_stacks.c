@@ -239,16 +239,82 @@ const char *user_stacks_calls(struct user_stacks *s, uint32_t number)
 	return s->known[number].calls;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The number of them, which are sorted, that are the same from i on. */
+static uint32_t alike(const uint32_t *whose, uint32_t n, uint32_t i)
+{
+	uint32_t same = 1;
+
+	while (i + same < n && whose[i + same] == whose[i])
+		same++;
+	return same;
+}
+
 /* A process that has ended since has no calls, nor has one that may not be looked at. */
 static void say_unknown(const struct user_stacks *s)
 {
-	uint32_t unknown = 0;
+	uint32_t *tgid = calloc(s->count + 1, sizeof(*tgid)), n = 0, same;
+	char whose[64] = "";
 
-	for (uint32_t i = 1; i <= s->count; i++)
-		unknown += !s->known[i].calls || !*s->known[i].calls;
-	if (unknown)
-		say("--user-stacks: the calls of %u of %u user stacks are not known", unknown,
-		    s->count);
+	for (uint32_t i = 1; i <= s->count; i++) {
+		if (s->known[i].calls && *s->known[i].calls)
+			continue;
+		if (tgid)
+			tgid[n] = s->known[i].stack.tgid;
+		n++;
+	}
+	if (tgid)
+		qsort(tgid, n, sizeof(*tgid), by_number);
+	for (uint32_t i = 0; tgid && i < n; i += same) {
+		same = alike(tgid, n, i);
+		if (same > n / 2 && n > 1)
+			snprintf(whose, sizeof(whose), "; %u of them are process %u's", same,
+				 tgid[i]);
+	}
+	if (n)
+		say("--user-stacks: the calls of %u of %u user stacks are not known%s", n, s->count,
+		    whose);
+	free(tgid);
+}
+
+/* Names those who have so many places and more. */
+static void say_full(uint32_t *whose, uint32_t n, uint32_t most, const char *what)
+{
+	if (n)
+		qsort(whose, n, sizeof(*whose), by_number);
+	for (uint32_t i = 0; i < n; i += alike(whose, n, i))
+		if (alike(whose, n, i) >= most)
+			say("--user-stacks: %s %u has had the %u places for stacks that one may "
+			    "have",
+			    what, whose[i], most);
+}
+
+/* Names those by whom stacks have no place. */
+static void say_greedy(const struct user_stacks *s)
+{
+	struct {
+		uint32_t tgid[USER_STACKS], uid[USER_STACKS];
+	} *whose = calloc(1, sizeof(*whose));
+	struct user_stack u;
+	uint32_t n = 0;
+
+	for (uint32_t slot = 0; whose && slot < USER_STACKS; slot++) {
+		if (bpf_map_lookup_elem(s->map, &slot, &u))
+			continue;
+		whose->tgid[n] = u.tgid;
+		whose->uid[n++] = u.uid;
+	}
+	if (whose) {
+		say_full(whose->tgid, n, USER_OF_PROCESS, "process");
+		say_full(whose->uid, n, USER_OF_USER, "user");
+	}
+	free(whose);
 }
 
 static void say_lost(const struct user_stacks *s)
@@ -263,10 +329,13 @@ static void say_lost(const struct user_stacks *s)
 	if (bpf_map_lookup_elem(s->map, &(uint32_t){USER_LOST}, &lost))
 		say("--user-stacks: how many requests have no calls is not known: %s",
 		    strerror(errno));
-	else if (lost.hash)
-		say("--user-stacks: %" PRIu64 " requests have no calls: the places of their stacks "
-		    "had others, or their CPU was noting another one",
+	else if (lost.hash) {
+		say("--user-stacks: %" PRIu64
+		    " requests have no calls: no place was left for their "
+		    "stacks, or their CPU was noting another one",
 		    (uint64_t)lost.hash);
+		say_greedy(s);
+	}
 }
 
 void user_stacks_settle(struct user_stacks *s)

@@ -2,11 +2,11 @@
 /* callers CPU [DIR]: wakes its thread "called" (CALLED in the environment: another name) on that
  * CPU again and again, from one of two functions of the same make: main > often > ask > syscall
  * three times, then main > seldom > ask > syscall once. main stays on one other CPU. Ends with its
- * parent. MANY: by as many ways as 15 calls of two functions can make, each in its turn. MADE: main
- * calls by code that it has made, and tells its name as perf reads it, in /tmp/perf-PID.map, and
- * where a directory is given as well in jit-PID.dump there. MANGLED: often and seldom have other
- * names. HOLDING: ask makes the system call itself, with words on the stack, for seldom on two of
- * its pages. */
+ * parent. MANY: by as many ways as 15 calls of two functions can make, each in its turn; SLOW: by
+ * 256 of them, with a name that takes long to write out. MADE: main calls by code that it has made,
+ * and tells its name as perf reads it, in /tmp/perf-PID.map, and where a directory is given as well
+ * in jit-PID.dump there. MANGLED: often and seldom have other names. HOLDING: ask makes the system
+ * call itself, with words on the stack, for seldom on two of its pages. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -125,6 +125,17 @@ APART static long seldom(void)
 #ifdef MANY
 #define PAUSE_NS 20000
 
+#ifdef SLOW
+/* f<P<...>>(), whose one argument has two that are the same, each of which has two, 17 times. */
+#define WAYS 256
+static long way(unsigned number, int calls) __asm__(
+	"_Z1fI1PIiiES0_IS1_S1_ES0_IS2_S2_ES0_IS3_S3_ES0_IS4_S4_ES0_IS5_S5_ES0_IS6_S6_ES0_IS7_S7_E"
+	"S0_IS8_S8_ES0_IS9_S9_ES0_ISA_SA_ES0_ISB_SB_ES0_ISC_SC_ES0_ISD_SD_ES0_ISE_SE_ES0_ISF_SF_E"
+	"S0_ISG_SG_ES0_ISH_SH_EEvv");
+#else
+#define WAYS 32768
+#endif
+
 APART static long way(unsigned number, int calls)
 {
 	volatile long woken;
@@ -140,7 +151,7 @@ APART static long way(unsigned number, int calls)
 
 static void ask_once(unsigned i)
 {
-	if (way(i, 15) < 0)
+	if (way(i % WAYS, 15) < 0)
 		exit(1);
 	(void)often;
 	(void)seldom;
