@@ -5,9 +5,12 @@
 #define CULPRIT_REAP_H
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+
+#include "base/cpus.h"
 
 /* Gives all signals the effect that programs expect: culprit ignores some. For the child. */
 static inline void reset_signals(void)
@@ -24,12 +27,23 @@ static inline void reap(pid_t pid, int *status)
 		;
 }
 
+/* Kills it, and lets it run where this process may: to end it has to run, and others may not leave
+ * it its own CPU. */
+static inline void kill_here(pid_t pid)
+{
+	cpu_set_t own[CPUS_MAX / CPU_SETSIZE];
+
+	kill(pid, SIGKILL);
+	if (!sched_getaffinity(0, sizeof(own), own))
+		sched_setaffinity(pid, sizeof(own), own);
+}
+
 /* Ends it at once. 0 and less: there is none. */
 static inline void reap_killed(pid_t pid)
 {
 	if (pid <= 0)
 		return;
-	kill(pid, SIGKILL);
+	kill_here(pid);
 	reap(pid, NULL);
 }
 

@@ -243,7 +243,9 @@ static void watch(struct guardian *g)
 		    recv(g->socket, &o, sizeof(o), MSG_DONTWAIT) == sizeof(o)) {
 			if (obey(g, &o))
 				return;
-			until_ns = o.for_ns ? now_ns() + o.for_ns : UINT64_MAX;
+			/* nobody waits for what could not be put in force to be put back */
+			until_ns = o.for_ns && (g->on || o.what != TURN_ON) ? now_ns() + o.for_ns
+									    : UINT64_MAX;
 			continue;
 		}
 		if (on[0].revents || on[1].revents & (POLLHUP | POLLERR)) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/reap.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/affinity.h"
@@ -241,15 +242,12 @@ static int part_rest(const struct partitions *p, const struct cpus *rest)
 static void end_elsewhere(const struct partitions *p, unsigned cpu, pid_t pid)
 {
 	char text[16];
-	cpu_set_t own[CPUS_MAX / CPU_SETSIZE];
 	uint64_t until = now_ns() + NSEC_PER_SEC;
 
-	kill(pid, SIGKILL);
 	snprintf(text, sizeof(text), "%d", (int)pid);
 	if (cpus_has(&p->made, cpu))
 		partition_write(p->dir, "cgroup.procs", text);
-	if (!sched_getaffinity(0, sizeof(own), own))
-		sched_setaffinity(pid, sizeof(own), own);
+	kill_here(pid);
 	while (!waitpid(pid, NULL, WNOHANG) && now_ns() < until)
 		nanosleep(&(struct timespec){0, STEP_NS}, NULL);
 }
