@@ -37,6 +37,19 @@ const char *sentence_quiet(const struct view *v)
 	return v->run.watch ? " as far as the kernel shows" : "";
 }
 
+void sentence_hedge(struct sentence *s, const struct view *v)
+{
+	static const char hedge[] = "as far as the recording tells, ";
+	size_t n = sizeof(hedge) - 1, have = strlen(s->buf);
+
+	if (!have || !v->run.holes || n >= s->len)
+		return;
+	have = have + n < s->len ? have : s->len - 1 - n;
+	memmove(s->buf + n, s->buf, have);
+	s->buf[n + have] = '\0';
+	memcpy(s->buf, hedge, n);
+}
+
 void sentence_unread(struct sentence *s, uint64_t n, uint64_t ns)
 {
 	char count[32], time[32];

@@ -31,6 +31,8 @@ void sentence_source(struct sentence *out, const struct source *s);
 
 /* Restricts "is quiet" to what is known; "" where all of it is. */
 const char *sentence_quiet(const struct view *v);
+/* Restricts what the sentence says, if anything, to what a recording with holes tells. */
+void sentence_hedge(struct sentence *s, const struct view *v);
 /* Adds that n hiccups came faster than they could be read, nothing where n is 0. ns: their time; 0:
  * it is not known. */
 void sentence_unread(struct sentence *out, uint64_t n, uint64_t ns);

@@ -294,5 +294,6 @@ void verdict(struct view *v)
 			say_windows(&out, v, i);
 		else if (v->cpu[i].observed_ns)
 			say_cpu(&out, v, i);
+		sentence_hedge(&out, v);
 	}
 }

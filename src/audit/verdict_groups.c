@@ -370,6 +370,7 @@ static void say_once(struct view *v, uint32_t k, uint32_t *lane)
 	g->head_cpus = all.n;
 	if (all.n > g->n)
 		say_group(&(struct say){&out, v, &all});
+	sentence_hedge(&out, v);
 }
 
 void verdict_groups(struct view *v)
@@ -385,6 +386,7 @@ void verdict_groups(struct view *v)
 		g->head_cpus = g->n;
 		if (g->n > 1 && (v->cpu[g->first].observed_ns || g->total_ns))
 			say_any(&(struct say){&out, v, g});
+		sentence_hedge(&out, v);
 	}
 	for (uint32_t k = 0; lane && !v->run.windows && !v->run.watch && k < v->groups.n; k++)
 		if (!v->groups.row[k].said && v->cpu[v->groups.row[k].first].observed_ns)

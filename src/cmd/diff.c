@@ -187,9 +187,9 @@ static int read_file(struct files *f, uint32_t i, uint64_t threshold_ns)
 	if (diff_observed_ns(v))
 		return 0;
 	if (diff_left_out(v))
-		complain("%s: there is nothing to compare: how much of their time its threads lost "
+		complain("%s: there is nothing to compare: how much of their time its %s lost "
 			 "is not known, because %s; culprit report shows what is known",
-			 f->path[i],
+			 f->path[i], v->run.watch ? "threads" : "CPUs",
 			 view_thread_known(v) ? "they reported their losses themselves, left a "
 						"CPU unseen or were not seen to run"
 					      : "the file is damaged");

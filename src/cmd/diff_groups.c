@@ -70,6 +70,16 @@ static bool has_host(const struct recording *file, const char *path)
 	return false;
 }
 
+/* False, with the reason said: what it lost is not known. */
+static bool is_whole(const char *path, const struct view *v)
+{
+	if (!v->run.holes)
+		return true;
+	complain("%s: parts of it are missing: how much of their time its CPUs lost is not known",
+		 path);
+	return false;
+}
+
 static void see_threshold(struct reading *r, const char *path, const struct view *v)
 {
 	for (uint32_t i = 0; i < v->ncpus; i++) {
@@ -94,7 +104,8 @@ static int add_file(struct reading *r, uint32_t i)
 	if (!err) {
 		recording_finish(file);
 		output_explain(&v);
-		err = is_alike(r, path, &v) ? fleet_add(&r->fleet, &v) : -EINVAL;
+		err = is_whole(path, &v) && is_alike(r, path, &v) ? fleet_add(&r->fleet, &v)
+								  : -EINVAL;
 		if (!err)
 			see_threshold(r, path, &v);
 	}

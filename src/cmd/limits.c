@@ -291,7 +291,7 @@ static const char *why_not_known(const struct view *v, const struct cpu *r)
 		return "it reported its losses itself, which may overlap";
 	if (v->run.watch && r->unpaired)
 		return "not all of its time was seen";
-	return "it was not observed";
+	return r->observed_ns ? "parts of the recording are missing" : "it was not observed";
 }
 
 static void judge_lost(struct limits *l, struct verdict *c, const struct view *v, uint32_t i)
@@ -300,13 +300,13 @@ static void judge_lost(struct limits *l, struct verdict *c, const struct view *v
 	char what[64], why[160] = "", a[32], b[32];
 
 	snprintf(what, sizeof(what), "--max-lost %s", format_percent(l->max_lost, b, sizeof(b)));
-	if (lost < 0)
+	if (!view_lost_known(v, i))
 		snprintf(why, sizeof(why), "what share of its time it lost is not known: %s",
 			 why_not_known(v, &v->cpu[i]));
 	else if (lost > l->max_lost)
 		snprintf(why, sizeof(why), "%s %% of its time lost is more than %s",
 			 format_percent(lost, a, sizeof(a)), what);
-	judge(l, c, what, why, lost < 0 ? EXIT_INCOMPLETE : EXIT_CROSSED);
+	judge(l, c, what, why, view_lost_known(v, i) ? EXIT_CROSSED : EXIT_INCOMPLETE);
 }
 
 int limits_open(struct limits *l)

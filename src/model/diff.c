@@ -16,7 +16,7 @@
 
 bool diff_counts(const struct view *v, uint32_t index)
 {
-	return !v->run.watch || view_lost(v, index) >= 0;
+	return v->run.watch ? view_lost(v, index) >= 0 : !v->run.holes || v->run.windows;
 }
 
 uint32_t diff_left_out(const struct view *v)

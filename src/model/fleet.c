@@ -249,7 +249,7 @@ static struct fleet_losses losses_of(const struct view *v)
 static int add_lane(struct fleet *f, const struct view *v, uint32_t index, struct fleet_host *h)
 {
 	const struct cpu *c = &v->cpu[index];
-	bool timed = view_lost(v, index) >= 0;
+	bool timed = view_lost_known(v, index);
 	int err = 0;
 
 	if (timed) {

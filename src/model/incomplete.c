@@ -82,6 +82,11 @@ static void describe_offline(struct view *v)
 			 format_ns(longest, time, sizeof(time)), at_most ? " at most" : "");
 }
 
+bool view_lost_known(const struct view *v, uint32_t index)
+{
+	return view_lost(v, index) >= 0 && (!v->run.holes || v->run.windows);
+}
+
 void view_incomplete(struct view *v)
 {
 	struct run *run = &v->run;

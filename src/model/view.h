@@ -215,6 +215,7 @@ struct run {
 	 * bytes; "": none. */
 	char incomplete[240];
 	bool damaged; /* the recording lacks it, and not the window */
+	bool holes; /* events are missing of times that nobody knows: more was lost than is told */
 	/* Reason why the window is shorter than was asked for, where that is not because CPUs ended
 	 * early; any bytes; "": it is not. */
 	char cut_short[160];
@@ -360,6 +361,8 @@ void view_isolation(struct view *v, const struct cpus *isolated);
  * known either when some of its time is missing because it left unseen, or when it reported its
  * losses itself, which may overlap. */
 double view_lost(const struct view *v, uint32_t index);
+/* True when that is all: no events are missing. */
+bool view_lost_known(const struct view *v, uint32_t index);
 
 /* Name of the time that nothing explains, for this kind of hiccups; where nothing was traced
  * nobody knows whose it is. */

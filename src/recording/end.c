@@ -376,6 +376,7 @@ void reader_end(struct recording *r)
 	if (r->view->run.watch)
 		watch_count_lost(r->view, 0, true);
 	r->view->run.damaged = r->view->run.incomplete[0];
+	r->view->run.holes = r->holes || r->chunks.damaged;
 	r->view->run.names_lack |= naming_lacks(r->naming);
 	view_incomplete(r->view);
 	if (!cpus_empty(&r->part.cpus))

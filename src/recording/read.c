@@ -93,6 +93,7 @@ void reader_refuse(struct recording *r, const char *why)
 		r->cannot = why;
 		r->cannot_at = r->chunks.start;
 	}
+	r->holes |= r->chunks.type == CHUNK_EVENTS;
 	r->reading = (struct reading){0};
 }
 

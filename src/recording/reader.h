@@ -56,6 +56,7 @@ struct recording {
 	const char *cannot;     /* the first impossible thing */
 	uint64_t cannot_at;     /* begin of the part of the file that it is in */
 	uint32_t ncannot;       /* number of such parts */
+	bool holes;             /* some are of events */
 	uint64_t hiccups_lost, records_lost;
 	uint32_t tails; /* chunks TAIL that came, believed or not */
 	bool tail, end, finished;

@@ -96,7 +96,7 @@ static void write_loss(const struct page *p, const char *file, const struct view
 	write_note_of(p, file, text);
 }
 
-/* Reports the watched threads that are in no figure. */
+/* Reports the CPUs or watched threads that are in no figure. */
 static void write_left_out(const struct page *p, const char *file, const struct view *v)
 {
 	uint32_t left_out = diff_left_out(v);
@@ -104,6 +104,12 @@ static void write_left_out(const struct page *p, const char *file, const struct 
 
 	if (!left_out)
 		return;
+	if (!v->run.watch) {
+		write_note_of(p, file,
+			      ": it is left out, because how much of their time its CPUs lost is "
+			      "not known: parts of it are missing");
+		return;
+	}
 	snprintf(text, sizeof(text),
 		 ": %u of %u watched threads %s left out, with all that took their time: how "
 		 "much of it they lost is not known, because they reported their losses "

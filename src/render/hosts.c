@@ -79,7 +79,7 @@ static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char
 		host_name_cell(t, report_lane(v, i, lane), markdown);
 	else
 		table_cellf(t, NULL, "%u", c->number);
-	if (view_lost(v, i) < 0)
+	if (!view_lost_known(v, i))
 		table_cell(t, NULL, "?");
 	else
 		table_cell(t, NULL,

@@ -126,6 +126,39 @@ ok(d["recordings_left_out"] == 1 and d["groups"][0]["hosts"] == len(before)
    "a recording that does not tell its host is left out", err)
 r = culprit("diff", "--group", "watch.rec", "--group", "watch.rec")
 ok("fewer than 6" in r.err, "watched threads, of one host", r.err)
+
+# A file with holes was told to have lost nothing: the others were so much worse.
+HOLES = "how much of their time its CPUs lost is not known"
+with open(before[0], "rb") as f:
+    data = bytearray(f.read())
+data[data.index(b"CHNKEVNT") + 24 + 9] ^= 1
+with open("flipped.rec", "wb") as f:
+    f.write(data)
+parts = [(kind, part[:-9] + b"\xff" * 9 if kind == b"EVNT" else part)
+         for kind, part in forged.chunks(open(before[0], "rb").read())]
+with open("impossible.rec", "wb") as f:
+    f.write(data[:16] + b"".join(forged.chunk(*part) for part in parts))
+for name, says in (("flipped.rec", "hiccups · not observed\n"),
+                   ("impossible.rec", "\nas far as the recording tells, cpu 1 ")):
+    d, err = compared("--group", *before[1:], name, "--group", *others, rc=1)
+    ok((d["recordings_left_out"], d["groups"][0]["hosts"]) == (1, len(before) - 1)
+       and err.count("\n") == 1 and f"{name}: parts of it are missing: {HOLES}" in err,
+       f"{name} is left out", d["groups"], err)
+    r = culprit("diff", "--group", name, "--group", *others)
+    ok(r.rc == 1 and not r.out and "no recording that can be compared" in r.err,
+       "it alone is no group", r)
+    r = culprit("diff", name, before[1])
+    ok(r.rc == 1 and not r.out and HOLES in r.err, "nor is it compared with one other", r)
+    r = culprit("diff", before[1], name, "--", before[2], before[3])
+    ok(r.rc == 1 and not r.out and HOLES in r.err, "nor as one of several", r)
+    r = culprit("report", name)
+    ok(says in r.out and "\ncpu 1 is " not in r.out, "its report's verdict is of what is there", r)
+    r = culprit("report", name, "--max-lost", "50")
+    ok(r.rc == 3 and "what share of its time it lost is not known" in r.err, "as is a limit", r)
+    r = culprit("report", name, before[1], "-f", "markdown")
+    ok(re.search(r"(?m)^\| `node00` .*\| +\? \|", r.out)
+       and re.search(r"(?m)^\| `node01` .*\| +[0-9.]+ \|", r.out),
+       "nor is its host among those whose loss is known", r.out)
 for args, why in (((*before, "--group", *others), "before the first --group"),
                   (("--group", *before), "give a second one"),
                   (("--group", "--group", *before), "without a recording"),
