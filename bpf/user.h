@@ -18,7 +18,7 @@
 #define USER_FIRST 8192
 
 struct user_stack {
-	__u64 hash; /* made of all that follows: two stacks are the same when these are */
+	__u64 hash; /* made of the rest but uid: two stacks are the same when these are */
 	/* Address at which the program's stack began when it was started: tells a program from the
 	 * next one of the same process, and of the same number. */
 	__u64 start_stack;
