@@ -53,19 +53,38 @@ void user_say_once(const struct user_files *f, bool *said, const char *what)
 	*said = true;
 }
 
-/* NULL: there are too many. */
-static struct known_file *new_file(struct user_files *f)
+static struct known_file *find_free(struct user_files *f)
 {
-	struct known_file *n = f->file;
-
 	if (f->files < PARSE_FILES)
 		return &f->file[f->files++];
-	while (n < f->file + PARSE_FILES && !n->free)
-		n++;
-	if (n < f->file + PARSE_FILES)
+	for (uint32_t i = 0; i < PARSE_FILES; i++)
+		if (f->file[i].free)
+			return &f->file[i];
+	return NULL;
+}
+
+/* One for a process of this user, of which all but that is to be filled in; NULL: there are too
+ * many. */
+static struct known_file *new_file(struct user_files *f, uint32_t uid)
+{
+	struct known_file *n = NULL;
+	uint32_t own = 0;
+	char what[64];
+
+	for (uint32_t i = 0; i < f->files; i++)
+		own += !f->file[i].free && f->file[i].uid == uid;
+	if (own < FILES_OF_USER)
+		n = find_free(f);
+	if (n) {
+		*n = (struct known_file){.uid = uid, .fd = -1};
 		return n;
+	}
 	f->full = true;
-	user_say_once(f, &f->full_said, "some files: there are too many");
+	snprintf(what, sizeof(what), "some files of user %u: there are too many", uid);
+	if (own < FILES_OF_USER)
+		user_say_once(f, &f->full_said, "some files: there are too many");
+	else
+		user_say_once(f, &f->share_said, what);
 	return NULL;
 }
 
@@ -86,25 +105,32 @@ void user_files_rest(struct user_files *f)
 
 /* ---- which file ---- */
 
-static bool is_slow(const struct user_files *f, const char *inside)
+/* For a process of this user. */
+static bool is_slow(const struct user_files *f, uint32_t uid, const char *inside)
 {
 	size_t len = strcspn(inside, " ");
+	unsigned own = 0;
 
-	for (unsigned i = 0; i < f->slows; i++)
-		if (strlen(f->slow[i]) == len && !strncmp(f->slow[i], inside, len))
+	for (unsigned i = 0; i < f->slows; i++) {
+		const char *device = f->slow[i].device;
+
+		if (strlen(device) == len && !strncmp(device, inside, len))
 			return true;
-	return f->slows == SLOW_MOST;
+		own += f->slow[i].uid == uid;
+	}
+	return f->slows == SLOW_MOST || (uid && own >= SLOW_OF_USER);
 }
 
 /* No more files of its device are opened. */
-static void tell_slow(struct user_files *f, const char *inside, const char *name)
+static void tell_slow(struct user_files *f, uint32_t uid, const char *inside, const char *name)
 {
 	char why[CALLS_FILE + 96];
 
-	if (is_slow(f, inside))
+	if (is_slow(f, uid, inside))
 		return;
-	snprintf(f->slow[f->slows++], sizeof(f->slow[0]), "%.*s", (int)strcspn(inside, " "),
-		 inside);
+	snprintf(f->slow[f->slows].device, sizeof(f->slow->device), "%.*s",
+		 (int)strcspn(inside, " "), inside);
+	f->slow[f->slows++].uid = uid;
 	snprintf(why, sizeof(why), "%.*s, nor of others there: it could not be opened in time",
 		 CALLS_FILE, name);
 	f->lost(f->ctx, why);
@@ -112,19 +138,19 @@ static void tell_slow(struct user_files *f, const char *inside, const char *name
 
 /* Opens the file of a mapping, also one that was deleted or lies in a container. -1: it cannot
  * be. */
-static int open_mapped(struct user_files *f, const struct recent *m, const char *inside,
-		       const char *name, struct stat *st)
+static int open_mapped(struct user_files *f, const struct recent *m, uint32_t uid,
+		       const char *inside, const char *name, struct stat *st)
 {
 	char path[96];
 	int fd;
 
-	if (is_slow(f, inside))
+	if (is_slow(f, uid, inside))
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", m->tgid,
 		 (unsigned long long)m->begin, (unsigned long long)m->end);
 	fd = user_open(NULL, path, st);
 	if (fd == -ETIME)
-		tell_slow(f, inside, name);
+		tell_slow(f, uid, inside, name);
 	return fd < 0 ? -1 : fd;
 }
 
@@ -146,27 +172,29 @@ static uint32_t known_file(const struct user_files *f, const struct stat *st)
 	return PARSE_FILES;
 }
 
-static uint32_t number_of(struct user_files *f, const struct recent *m, const char *inside,
-			  const char *name)
+static uint32_t number_of(struct user_files *f, const struct recent *m, uint32_t uid,
+			  const char *inside, const char *name)
 {
 	struct known_file *n = NULL;
 	size_t len = strlen(name);
 	uint32_t number;
 	struct stat st;
-	int fd = open_mapped(f, m, inside, name, &st);
+	int fd = open_mapped(f, m, uid, inside, name, &st);
 
 	if (fd < 0)
 		return PARSE_FILES;
 	number = known_file(f, &st);
 	if (number == PARSE_FILES)
-		n = new_file(f);
+		n = new_file(f, uid);
 	if (!n) {
 		if (!user_close(fd))
-			tell_slow(f, inside, name);
+			tell_slow(f, uid, inside, name);
 		return number;
 	}
-	*n = (struct known_file){
-		.dev = st.st_dev, .ino = st.st_ino, .changed = st.st_mtim, .fd = fd};
+	n->dev = st.st_dev;
+	n->ino = st.st_ino;
+	n->changed = st.st_mtim;
+	n->fd = fd;
 	snprintf(n->known.name, sizeof(n->known.name), "%s",
 		 len < sizeof(n->known.name) ? name : name + len - sizeof(n->known.name) + 1);
 	return n - f->file;
@@ -184,7 +212,7 @@ uint32_t user_files_number(struct user_files *f, const struct user_stack *u, uin
 	if (known->tgid == m.tgid && known->start_stack == m.start_stack && known->begin == begin &&
 	    known->end == end && known->inside == m.inside)
 		return known->number;
-	m.number = number_of(f, &m, inside, name);
+	m.number = number_of(f, &m, u->uid, inside, name);
 	if (m.number < PARSE_FILES || !f->full) /* later there may be room */
 		*known = m;
 	return m.number;
@@ -203,14 +231,13 @@ static struct known_file *map_of(struct user_files *f, const struct user_stack *
 
 static struct known_file *new_map(struct user_files *f, const struct user_stack *u)
 {
-	struct known_file *n = new_file(f);
+	struct known_file *n = new_file(f, u->uid);
 
-	if (n)
-		*n = (struct known_file){.known.map = true,
-					 .tgid = u->tgid,
-					 .start_stack = u->start_stack,
-					 .fd = -1,
-					 .anew = true};
+	if (!n)
+		return NULL;
+	n->known.map = n->anew = true;
+	n->tgid = u->tgid;
+	n->start_stack = u->start_stack;
 	return n;
 }
 

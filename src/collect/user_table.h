@@ -8,15 +8,20 @@
 
 #include "collect/user_files.h"
 
-#define SLOW_MOST 16   /* devices; then no more files are opened */
-#define RECENT    1024 /* mappings whose file's number is kept; a power of two */
+#define SLOW_MOST 16 /* devices; then no more files are opened */
+/* Those that programs of one user have brought; then none of theirs are. Others have few ways to
+ * make one, but root has network file systems. */
+#define SLOW_OF_USER  4
+#define FILES_OF_USER (PARSE_FILES / 4 * 3) /* those that programs of one user have brought */
+#define RECENT        1024 /* mappings whose file's number is kept; a power of two */
 
 struct known_file {
 	struct user_file known;
 	dev_t dev;
 	ino_t ino;
 	struct timespec changed;
-	int fd; /* -1: it is bad */
+	int fd;       /* -1: it is bad */
+	uint32_t uid; /* the user of the process that brought it */
 	bool sent, bad, debug_bad, lines_bad;
 	/* A map: whose, and how much of it was sent. */
 	uint32_t tgid;
@@ -41,9 +46,12 @@ struct user_files {
 	unsigned starts;
 	struct known_file file[PARSE_FILES];
 	uint32_t files;
-	bool full, full_said, busy_said, ended_said;
+	bool full, full_said, share_said, busy_said, ended_said;
 	struct recent recent[RECENT];
-	char slow[SLOW_MOST][20]; /* devices */
+	struct {
+		char device[20];
+		uint32_t uid; /* as above */
+	} slow[SLOW_MOST];
 	unsigned slows;
 };
 

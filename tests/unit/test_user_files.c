@@ -18,11 +18,21 @@
 #include "collect/user_files.h"
 #include "collect/user_map.h"
 #include "collect/user_open.h"
+#include "collect/user_table.h"
 
 static char path[64], said[256];
 static const struct user_dump none;
 static bool late;
 static unsigned opened, told;
+
+int __real_user_open(const char *root, const char *name, struct stat *st);
+int __wrap_user_open(const char *root, const char *name, struct stat *st);
+
+int __wrap_user_open(const char *root, const char *name, struct stat *st)
+{
+	opened++;
+	return late ? -ETIME : __real_user_open(root, name, st);
+}
 
 /* In place of the one that looks for it where the process sees it. */
 int user_map_open(const struct user_stack *u, const struct user_dump *dump, char *name, size_t len,
@@ -30,9 +40,8 @@ int user_map_open(const struct user_stack *u, const struct user_dump *dump, char
 {
 	(void)u;
 	(void)dump;
-	opened++;
 	snprintf(name, len, "a.map");
-	return late ? -ETIME : user_open(NULL, path, st);
+	return user_open(NULL, path, st);
 }
 
 static void lost(void *ctx, const char *why)
@@ -246,6 +255,16 @@ static void test_large_process(void **state)
 	user_files_free(f);
 }
 
+static void *map_file(void)
+{
+	int fd = open(path, O_RDONLY);
+	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	assert_true(fd >= 0 && at != MAP_FAILED);
+	close(fd);
+	return at;
+}
+
 /* A program that cannot be read: it is told once. */
 static void test_no_program(void **state)
 {
@@ -254,13 +273,9 @@ static void test_no_program(void **state)
 	struct user_stack u = {.tgid = getpid(), .start_stack = 1};
 	unsigned long long begin, end;
 	void *at;
-	int fd;
 
 	put("MZ, and no more of it than this line\n", O_TRUNC, 1);
-	fd = open(path, O_RDONLY);
-	at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	assert_true(fd >= 0 && at != MAP_FAILED);
-	close(fd);
+	at = map_file();
 	begin = (uintptr_t)at;
 	end = begin + 4096;
 	for (size_t i = 0; i < sizeof(ask.place) / sizeof(*ask.place); i++)
@@ -292,19 +307,63 @@ static void test_late_map(void **state)
 /* All of these have ended: no process has its stack there. */
 static void test_numbers(void **state)
 {
-	struct user_stack u = {.tgid = getpid()};
+	struct user_stack u = {.tgid = getpid(), .uid = 1000};
 
 	put("1000 10 old\n", O_TRUNC, 1);
-	for (u.start_stack = 2; u.start_stack < PARSE_FILES + 2; u.start_stack++)
+	for (u.start_stack = 2; u.start_stack < PARSE_FILES + 2; u.start_stack++) {
+		if (u.start_stack == FILES_OF_USER + 2) {
+			for (int i = 0; i < 2; i++)
+				assert_int_equal(user_files_map(*state, &u, &none), PARSE_FILES);
+			assert_int_equal(told, 1);
+			assert_string_equal(said, "some files of user 1000: there are too many");
+			u.uid = 33;
+		}
 		assert_int_equal(user_files_map(*state, &u, &none), u.start_stack - 2);
+	}
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(user_files_map(*state, &u, &none), PARSE_FILES);
-	assert_int_equal(told, 1);
+	assert_int_equal(told, 2);
 	assert_string_equal(said, "some files: there are too many");
 	user_files_rest(*state);
 	is_name(*state, 0x1000, "old");
 	assert_int_equal(user_files_map(*state, &u, &none), 1);
-	assert_int_equal(told, 1);
+	assert_int_equal(told, 2);
+}
+
+/* The number of a file on such a device; less than PARSE_FILES: it is looked at. */
+static uint32_t on_device(struct user_files *f, const void *at, uint32_t uid, int device)
+{
+	struct user_stack u = {.tgid = getpid(), .start_stack = 1, .uid = uid};
+	unsigned long long begin = (uintptr_t)at;
+	char inside[24];
+
+	snprintf(inside, sizeof(inside), "00:%02x 1", device);
+	return user_files_number(f, &u, begin, begin + 4096, inside, "a");
+}
+
+/* Somebody has file systems that let nobody in. */
+static void test_slow_devices(void **state)
+{
+	void *at;
+
+	put("a program\n", O_TRUNC, 1);
+	at = map_file();
+	late = true;
+	for (int i = 0; i < SLOW_OF_USER + 3; i++)
+		assert_int_equal(on_device(*state, at, 1000, i), PARSE_FILES);
+	assert_int_equal(opened, SLOW_OF_USER);
+	assert_int_equal(told, SLOW_OF_USER);
+	assert_int_equal(on_device(*state, at, 33, 0), PARSE_FILES);
+	assert_int_equal(opened, SLOW_OF_USER);
+	late = false;
+	assert_int_equal(on_device(*state, at, 1000, 100), PARSE_FILES);
+	assert_true(on_device(*state, at, 33, 101) < PARSE_FILES);
+	late = true;
+	for (int i = SLOW_OF_USER; i < SLOW_MOST - 1; i++)
+		assert_int_equal(on_device(*state, at, 0, i), PARSE_FILES);
+	late = false;
+	assert_true(on_device(*state, at, 0, 102) < PARSE_FILES);
+	munmap(at, 4096);
 }
 
 int main(void)
@@ -319,6 +378,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_program, begin, end),
 		cmocka_unit_test_setup_teardown(test_late_map, begin, end),
 		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
+		cmocka_unit_test_setup_teardown(test_slow_devices, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
