@@ -14,18 +14,22 @@
 
 #include "base/confine.h"
 #include "base/lock.h"
+#include "base/reap.h"
 #include "base/say.h"
+#include "collect/aftermath.h"
 
 #define LOCK_TRIES 50
 #define INSTANCE   "culprit-osnoise"
-/* Knobs to put back: the next start reads them should this process be killed. */
+/* Knobs to put back: the guard reads them should this process be killed, or the next start if both
+ * are. */
 #define STATE     "/run/culprit-osnoise.state"
 #define VALUE_MAX 4096
 #define LIST_MAX  256 /* bound of what is written to osnoise/cpus, up to 6.15 */
 
 struct osnoise_tracer {
 	char root[64]; /* folder of tracefs */
-	int state;     /* locked while this process lives */
+	int state;     /* locked while this process or its guard lives */
+	pid_t guard;   /* 0: none */
 	char cpus[VALUE_MAX + 8];
 	char set[VALUE_MAX + 8]; /* shown in their place; "": not known */
 	bool workload;           /* the option OSNOISE_WORKLOAD was set */
@@ -233,6 +237,20 @@ static int save(struct osnoise_tracer *t)
 	return write_state(t);
 }
 
+/* Takes over the state that was written last. False: nothing. */
+static bool read_state(struct osnoise_tracer *t)
+{
+	char state[sizeof(t->cpus) + sizeof(t->set) + 8] = "", *set = state, *was;
+
+	if (pread(t->state, state, sizeof(state) - 1, 0) <= 2)
+		return false;
+	was = strsep(&set, "\n");
+	t->workload = was[0] == '1';
+	snprintf(t->cpus, sizeof(t->cpus), "%s", was[0] && was[1] ? was + 2 : "");
+	snprintf(t->set, sizeof(t->set), "%.*s", set ? (int)strcspn(set, "\n") : 0, set ? set : "");
+	return true;
+}
+
 /* The descriptor, -1 with the reason said, or -2: another one has the lock, or had. */
 static int try_lock(void)
 {
@@ -250,8 +268,6 @@ static int try_lock(void)
 static int lock_state(struct osnoise_tracer *t)
 {
 	struct timespec nap = {0, 100000000};
-	char state[sizeof(t->cpus) + sizeof(t->set) + 8] = "";
-	ssize_t n;
 
 	mkdir("/run", 0755); /* a minimal system may have none */
 	t->state = try_lock();
@@ -264,17 +280,39 @@ static int lock_state(struct osnoise_tracer *t)
 		return t->state == -1 ? -1
 				      : complain("another culprit is comparing with the osnoise "
 						 "tracer: wait for it to end");
-	n = pread(t->state, state, sizeof(state) - 1, 0);
-	if (n > 2) {
-		char *set = state, *was = strsep(&set, "\n");
-
-		t->workload = was[0] == '1';
-		snprintf(t->cpus, sizeof(t->cpus), "%s", was[0] && was[1] ? was + 2 : "");
-		snprintf(t->set, sizeof(t->set), "%.*s", set ? (int)strcspn(set, "\n") : 0,
-			 set ? set : "");
-		t->left = true;
-	}
+	t->left = read_state(t);
 	return 0;
+}
+
+/* This process alone is left of the run. */
+static void put_back_alone(void *ctx)
+{
+	struct osnoise_tracer *t = ctx;
+	struct timespec nap = {0, 50000000};
+	char path[128];
+
+	if (!read_state(t))
+		return;
+	snprintf(path, sizeof(path), "%s/instances/" INSTANCE, t->root);
+	write_value(t, "instances/" INSTANCE "/current_tracer", "nop");
+	for (int i = 0; i < LOCK_TRIES && rmdir(path) && errno == EBUSY; i++)
+		nanosleep(&nap, NULL); /* others of the run end, too, and close its files */
+	if (put_back(t))
+		return;
+	unlink(STATE);
+	if (t->mounted)
+		umount2(t->root, MNT_DETACH);
+	say("osnoise was killed: the settings of the kernel's tracer are as they were");
+}
+
+/* From here on the settings are put back, also when this process is killed. 0 or -1. */
+static int be_guarded(struct osnoise_tracer *t, const struct cpus *cpus)
+{
+	t->guard = aftermath_start(put_back_alone, t, t->state, cpus);
+	if (t->guard > 0)
+		return 0;
+	t->guard = 0;
+	return -1;
 }
 
 static int switch_on(struct osnoise_tracer *t, const struct cpus *cpus, bool workload)
@@ -315,7 +353,7 @@ struct osnoise_tracer *osnoise_tracer_start(const struct cpus *cpus, bool worklo
 	t->state = -1;
 	lent = confine_raise(RIGHTS_TO_READ);
 	if (find_root(t) || lock_state(t) || check_others(t) || restore_left(t) || save(t) ||
-	    switch_on(t, cpus, workload)) {
+	    be_guarded(t, cpus) || switch_on(t, cpus, workload)) {
 		osnoise_tracer_stop(t);
 		t = NULL;
 	}
@@ -347,6 +385,7 @@ int osnoise_tracer_stop(struct osnoise_tracer *t)
 		return 0;
 	lent = confine_raise(RIGHTS_TO_READ);
 	err = t->changed ? put_back(t) : 0;
+	reap_killed(t->guard);
 	if (t->state >= 0) {
 		if (!err && !t->left)
 			unlink(STATE); /* ours, as the lock is */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Switches the kernel's osnoise tracer on for some CPUs, with or without its own threads. Restores
- * the settings it found: on every way out, and at the next start after a kill. The whole machine
- * has one set of the tracer's settings, so it refuses to disturb another user: also what a kill has
- * left stays until that one has ended.
+ * the settings it found: on every way out, also when it is killed, and at the next start if its
+ * guard was killed, too. The whole machine has one set of the tracer's settings, so it refuses to
+ * disturb another user: also what a kill has left stays until that one has ended.
  * Documentation/trace/osnoise-tracer.rst.
  */
 #ifndef CULPRIT_OSNOISE_TRACER_H

@@ -44,9 +44,24 @@ culprit osnoise -c 1 -d 60s -o /dev/null --ready-file /tmp/ready &
 until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 knobs >/tmp/out/during
 culprit osnoise -c 1 -d 1s -o /dev/null 2>/tmp/out/second; echo $? >>/tmp/out/second
-kill -9 $!; wait $!; usleep 500000
+guards() { grep -lx culprit-guard /proc/[0-9]*/comm | cut -d / -f 3; }
+kill -9 $!; wait $!
+# put_back NAME: until there is no guard, and what is set then
+put_back() { until [ -z "$(guards)" ]; do usleep 10000; done
+	knobs >/tmp/out/$1; ls /run/culprit-osnoise.state >>/tmp/out/$1 2>/dev/null; }
+put_back killed
+rm -f /tmp/ready
+culprit osnoise -c 1 -d 60s -o /dev/null --ready-file /tmp/ready 2>/tmp/out/abort &
+until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
+kill -ABRT $!; wait $!
+put_back aborted
+rm -f /tmp/ready
+culprit osnoise -c 1 -d 60s -o /dev/null --ready-file /tmp/ready &
+until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
+kill -9 $(guards) $!; wait $!; usleep 500000
+knobs >/tmp/out/both
 culprit osnoise -c 1 -d 100ms -o /dev/null 2>/tmp/out/third; echo $? >>/tmp/out/third
-knobs >/tmp/out/killed
+knobs >/tmp/out/next
 
 echo osnoise >$T/current_tracer
 culprit osnoise -c 1 -d 1s -o /dev/null 2>/tmp/out/other; echo $? >>/tmp/out/other
@@ -127,9 +142,14 @@ ok("NO_OSNOISE_WORKLOAD" in text["during"] and "culprit-osnoise" in text["during
    "it was switched on", text["during"])
 ok(text["second"].startswith("culprit: another culprit") and text["second"].endswith("\n1\n"),
    "a second one waits its turn", text["second"])
-ok(text["third"].endswith("0\n") and text["killed"] == text["before"],
-   "the run after a kill puts back what was left",
-   text["third"], text["killed"], text["before"])
+is_((text["killed"], text["aborted"]), (text["before"], text["before"]),
+    "so it is when the run is killed, or aborts, with no run after it")
+is_(text["abort"], "culprit: osnoise was killed: the settings of the kernel's tracer are as "
+    "they were\n", "and it is said")
+ok("NO_OSNOISE_WORKLOAD" in text["both"] and text["third"].endswith("0\n")
+   and text["next"] == text["before"],
+   "the next run puts back what was left when its guard was killed, too", text["both"],
+   text["third"], text["next"])
 if LONG:
     ok(text["waited"] == "0\n0\n" and text["raced"] == text["before"],
        "so it does when the one that was killed had waited for the end of another",
