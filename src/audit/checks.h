@@ -132,6 +132,10 @@ bool has_word(const char *text, const char *word); /* between blanks */
 bool meets(const struct cpus *a, const struct cpus *b);
 struct cpus without(const struct cpus *all, const struct cpus *part);
 void first_line(const char *text, char *line, size_t len); /* without blanks at its end */
+/* A line of the kernel's log without what stands before the message. time_s: since boot; -1: it has
+ * none. */
+const char *log_message(const char *line, double *time_s);
+bool log_has_boot(const char *text); /* True: it begins with the boot */
 bool one_number(const char *name, const char *prefix,
 		unsigned *n); /* "proc/irq/36/..." with "proc/irq/" is 36 */
 bool kconfig(const struct audit *a, const char *option, char *value,

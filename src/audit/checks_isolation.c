@@ -6,6 +6,7 @@
 
 #include "audit/checks.h"
 #include "audit/remedy.h"
+#include "base/begins.h"
 #include "base/units.h"
 #include "model/isolation.h"
 
@@ -196,9 +197,28 @@ static void check_boot_cpu(struct audit *a)
 	words(f, "isolate other CPUs");
 }
 
+#define BOOT_S 1 /* no user's program runs by then */
+
+/* Lines of the boot that say so (kernel/sched/isolation.c). Without times only those that no
+ * thread's name can be are believed. */
+static bool is_refusal(const char *message, double time_s)
+{
+	static const char *const known[] = {"Housekeeping: nohz", "Housekeeping: must include",
+					    "isolcpus: Skipped unknown flag",
+					    "isolcpus: Invalid flag"};
+
+	if (time_s >= 0)
+		return time_s < BOOT_S &&
+		       (begins(message, "Housekeeping:") || begins(message, "isolcpus:"));
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (begins(message, known[i]))
+			return true;
+	return false;
+}
+
 static void check_dmesg(struct audit *a)
 {
-	const char *text = text_of(a, "run/dmesg");
+	const char *text = text_of(a, "run/dmesg"), *log = text;
 	char line[LINE_MAX_TEXT];
 	int bad = 0;
 
@@ -208,19 +228,27 @@ static void check_dmesg(struct audit *a)
 	}
 	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
 		const char *at;
+		double time_s;
 
 		first_line(text, line, sizeof(line));
-		at = strstr(line, "Housekeeping:");
-		if (!at)
-			at = strstr(line, "isolcpus:");
-		if (!at)
+		at = log_message(line, &time_s);
+		if (!is_refusal(at, time_s))
 			continue;
 		words(fail(a, "the kernel refused a part of the isolation: \"%s\"", at),
 		      "correct isolcpus= and nohz_full= on the kernel's command line");
 		bad++;
 	}
-	if (!bad)
+	if (bad)
+		return;
+	if (log_has_boot(log)) {
 		found_ok(a, "no kernel message says that isolation was refused");
+		return;
+	}
+	struct finding *f = info(a, "kernel messages about isolation: not known");
+
+	if (f)
+		f->known = false;
+	value(f, "the kernel's log does not reach back to the boot any more");
 }
 
 /* Checks the kernel options that isolation needs. Reports only missing ones, each as a finding. */

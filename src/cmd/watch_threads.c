@@ -91,10 +91,21 @@ static int set_vcpus(const char *text, void *field, const struct opt *row, char 
 	return add_text(text, field, CHOICE_VCPUS, why, whylen);
 }
 
+/* True for a path with a part that leads elsewhere, and is the name of no cgroup. */
+static bool has_dots(const char *path)
+{
+	for (size_t n; *path; path += n + (path[n] == '/')) {
+		n = strcspn(path, "/");
+		if (n && n <= 2 && strspn(path, ".") >= n)
+			return true;
+	}
+	return false;
+}
+
 /* One more unit or cgroup. */
 static int set_group(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
-	if (!*text || (*row->name == 'u' && strchr(text, '/'))) {
+	if (!*text || (*row->name == 'u' ? strchr(text, '/') != NULL : has_dots(text))) {
 		snprintf(why, whylen, "'%.40s' is no name of a %s", text, row->name);
 		return -EINVAL;
 	}

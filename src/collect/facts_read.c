@@ -182,12 +182,17 @@ int facts_config(struct facts_in *in)
 	return err;
 }
 
+/* The first words tell whether the log begins with the boot. Programs that crashed have names that
+ * may be any of these, and addresses of theirs beside them. */
 static bool dmesg_wanted(const char *line)
 {
 	static const char *const words[] = {
-		"Housekeeping:", "isolcpus:",  "NO_HZ",      "clocksource:", "tsc:",      "TSC ",
-		"throttling",    "split lock", "split_lock", "Domain TLB",   "DMA domain"};
+		"Linux version ", "Housekeeping:", "isolcpus:",  "NO_HZ",
+		"clocksource:",   "tsc:",          "TSC ",       "throttling",
+		"split lock",     "split_lock",    "Domain TLB", "DMA domain"};
 
+	if (strstr(line, "]: segfault at ") || strstr(line, " ip:"))
+		return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcasestr(line, words[i]))
 			return true;

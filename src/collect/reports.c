@@ -315,9 +315,9 @@ void reports_end(struct reports *p, uint64_t ns)
 		      "be of CLOCK_MONOTONIC, the begin first");
 	tell_left_out(p, p->early, "that begin before the window");
 	if (p->forged)
-		say("process %d said %llu times that it had made more reports than it can have: "
+		say("process %d said %llu time%s that it had made more reports than it can have: "
 		    "how many of them were lost is not known",
-		    p->pid, (unsigned long long)p->forged);
+		    p->pid, (unsigned long long)p->forged, plural(p->forged));
 }
 
 /* Whoever can store a report can store any number in it. */

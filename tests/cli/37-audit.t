@@ -143,6 +143,22 @@ BAD = [
     ("dmesg", "FAIL",
      {"dev/kmsg": "x\nHousekeeping: nohz unsupported. Build with CONFIG_NO_HZ_FULL\n"},
      "nohz unsupported"),
+    ("dmesg", "FAIL",
+     {"dev/kmsg": "<5>[    0.000000][    T0] Linux version 6.12\n"
+                  "<4>[    0.000000][    T0] isolcpus: Skipped unknown flag bogus\n"},
+     '"isolcpus: Skipped unknown flag bogus"'),
+    # A program is called so, and crashed. Another one's name has a newline before that.
+    ("dmesg", "OK",
+     {"dev/kmsg": "<5>[    0.000000] Linux version 6.12\n"
+                  "<6>[   70.000001] isolcpus: gone[29302]: segfault at 0 ip 1 sp 2 error 4\n"
+                  "<6>[   71.000002] isolcpus: [9]: segfault at 0 ip 1 sp 2 error 4 in x\n"
+                  "<6>[   72.000003] Housekeeping: n\n"}, "no kernel message"),
+    ("dmesg", "OK", {"dev/kmsg": "Linux version 6.12\nisolcpus: gone[9]: x\nHousekeeping: \n"},
+     "no kernel message"),
+    # A log that has lost its begin
+    ("dmesg", "INFO", {"dev/kmsg": "<6>[    3.296335] clocksource: x\n"}, "not known"),
+    ("dmesg", "INFO", {"dev/kmsg": "clocksource: x\n"}, "not known"),
+    ("split_lock", "OK", {"dev/kmsg": "<6>[    3.296335] clocksource: x\n"}, "that are left"),
     ("irq", "WARN",
      {"proc/irq/36/effective_affinity_list": "3\n", "sys/kernel/irq/36/per_cpu_count": "0,0,0,9\n"},
      "IRQ 36"),

@@ -157,6 +157,8 @@ else:
     skip("by unit", "no cgroup2 that may be written is mounted here")
 for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 to 31 bytes"),
                   (("--unit", "a/b"), "no name of a unit"),
+                  (("--cgroup", "/a.slice/.."), "no name of a cgroup"),
+                  (("--cgroup", "./a"), "no name of a cgroup"),
                   (("--vcpus", "a", "--syscalls"), "inside one system call")):
     r = culprit("watch", *args)
     ok(r.rc == 1 and why in r.err and r.err.count("\n") == 1, f"{args}: is refused", r)
