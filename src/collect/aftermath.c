@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/say.h"
 
 /* Closes what this process has open: its locks must go when it goes. */
@@ -47,13 +48,16 @@ static void wait_for(int owner, int keep, const struct cpus *off)
 		;
 }
 
-pid_t aftermath_start(void (*then)(void *ctx), void *ctx, int keep, const struct cpus *off)
+pid_t aftermath_start(void (*then)(void *ctx), void *ctx, int keep, const struct cpus *off,
+		      uint64_t rights)
 {
 	int owner = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	pid_t pid = owner < 0 ? -1 : fork();
 	int err = errno;
 
 	if (!pid) {
+		confine_rights(rights);
+		confine_raise(rights);
 		wait_for(owner, keep, off);
 		then(ctx);
 		_exit(0);

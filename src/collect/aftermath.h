@@ -5,13 +5,15 @@
 #ifndef CULPRIT_COLLECT_AFTERMATH_H
 #define CULPRIT_COLLECT_AFTERMATH_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/cpus.h"
 
 /* Forks it, off these CPUs as far as that can be. then: called in it, with all that was there at
- * the fork, but of what was open stdout and stderr and `keep` alone. The caller ends it with
- * reap_killed(). -1 with the reason said. */
-pid_t aftermath_start(void (*then)(void *ctx), void *ctx, int keep, const struct cpus *off);
+ * the fork, but of what was open stderr and `keep` alone, and of rights (base/confine.h) these. The
+ * caller ends it with reap_killed(). -1 with the reason said. */
+pid_t aftermath_start(void (*then)(void *ctx), void *ctx, int keep, const struct cpus *off,
+		      uint64_t rights);
 
 #endif

@@ -308,7 +308,8 @@ static void put_back_alone(void *ctx)
 /* From here on the settings are put back, also when this process is killed. 0 or -1. */
 static int be_guarded(struct osnoise_tracer *t, const struct cpus *cpus)
 {
-	t->guard = aftermath_start(put_back_alone, t, t->state, cpus);
+	t->guard = aftermath_start(put_back_alone, t, t->state, cpus,
+				   RIGHT_DAC_OVERRIDE | (t->mounted ? RIGHT_SYS_ADMIN : 0));
 	if (t->guard > 0)
 		return 0;
 	t->guard = 0;

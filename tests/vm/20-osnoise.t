@@ -45,6 +45,7 @@ until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 knobs >/tmp/out/during
 culprit osnoise -c 1 -d 1s -o /dev/null 2>/tmp/out/second; echo $? >>/tmp/out/second
 guards() { grep -lx culprit-guard /proc/[0-9]*/comm | cut -d / -f 3; }
+grep -h CapEff $(guards | sed 's|.*|/proc/&/status|') >/tmp/out/rights
 kill -9 $!; wait $!
 # put_back NAME: until there is no guard, and what is set then
 put_back() { until [ -z "$(guards)" ]; do usleep 10000; done
@@ -144,6 +145,7 @@ ok(text["second"].startswith("culprit: another culprit") and text["second"].ends
    "a second one waits its turn", text["second"])
 is_((text["killed"], text["aborted"]), (text["before"], text["before"]),
     "so it is when the run is killed, or aborts, with no run after it")
+is_(text["rights"].split(), ["CapEff:", "0000000000000002"], "by who has CAP_DAC_OVERRIDE alone")
 is_(text["abort"], "culprit: osnoise was killed: the settings of the kernel's tracer are as "
     "they were\n", "and it is said")
 ok("NO_OSNOISE_WORKLOAD" in text["both"] and text["third"].endswith("0\n")
