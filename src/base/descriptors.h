@@ -9,4 +9,8 @@
  * is too low for that, it becomes the hard one. */
 void descriptors_allow(uint32_t n);
 
+/* Closes all but the standard streams and these two: locks and programs that it has by a fork go
+ * when those go that had them. */
+void descriptors_close_but(int a, int b);
+
 #endif

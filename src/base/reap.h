@@ -7,8 +7,11 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cpus.h"
 
@@ -17,6 +20,22 @@ static inline void reset_signals(void)
 {
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
+}
+
+/* Makes this child one that puts things back when its parent has ended: what ends a terminal or a
+ * group does not end it, and no reader of the parent's output waits for it. */
+static inline void become_guard(void)
+{
+	static const int deaf[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
+				   SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
+
+	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
+		signal(deaf[i], SIG_IGN);
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGCONT); /* if somebody has stopped it */
+	if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout))
+		_exit(1);
+	prctl(PR_SET_NAME, "culprit-guard");
 }
 
 /* Waits until it has ended. status: as waitpid() gives it, unchanged where there is no such child;

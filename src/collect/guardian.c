@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -262,16 +261,7 @@ static void watch(struct guardian *g)
 
 static void guard(struct guardian *g, const struct cpus *housekeeping)
 {
-	static const int deaf[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
-				   SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
-
-	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
-		signal(deaf[i], SIG_IGN);
-	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGCONT); /* if somebody has stopped it */
-	if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout))
-		_exit(1); /* a reader of the output would wait for this process, too */
-	prctl(PR_SET_NAME, "culprit-guard");
+	become_guard();
 	if (!cpus_empty(housekeeping))
 		cpus_run_on(housekeeping);
 	watch(g);

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "base/descriptors.h"
 #include "base/now.h"
 #include "base/reap.h"
 #include "base/say.h"
@@ -162,18 +162,6 @@ static int take_away(const struct partitions *p)
 	return remove_those(p, false, false) || remove_those(p, false, true) ? -1 : 0;
 }
 
-/* Closes what culprit has open: its locks and programs must go when it goes. */
-static void close_all_but(int a, int b)
-{
-	int low = a < b ? a : b, high = a < b ? b : a;
-
-	if (low > 3)
-		syscall(SYS_close_range, 3, low - 1, 0);
-	if (high > low + 1)
-		syscall(SYS_close_range, low + 1, high - 1, 0);
-	syscall(SYS_close_range, high + 1, ~0U, 0);
-}
-
 static void __attribute__((noreturn)) guard(const struct partitions *p, int owner)
 {
 	static const int deaf[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
@@ -184,7 +172,7 @@ static void __attribute__((noreturn)) guard(const struct partitions *p, int owne
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
 		signal(deaf[i], SIG_IGN);
 	setsid();
-	close_all_but(owner, p->dir);
+	descriptors_close_but(owner, p->dir);
 	if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout))
 		_exit(1); /* a reader of the output would wait for this process, too */
 	prctl(PR_SET_NAME, "culprit-guard");
