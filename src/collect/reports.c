@@ -27,6 +27,7 @@ struct reports {
 	uint64_t seen_ns; /* no later than when their number was last read */
 	struct culprit_report pending[CULPRIT_REPORTS];
 	uint32_t npending, taken; /* the first `taken` of these are the model's */
+	bool looked, begun;       /* for the file; the window */
 	uint64_t begin_ns;        /* start of the window */
 	bool over;                /* true: what is not read by now never is */
 	uint64_t ends;            /* number of reports made when the window ended */
@@ -55,29 +56,6 @@ static uint64_t started(int32_t pid)
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	return at && sscanf(at, " %llu", &ticks) == 1 ? ticks : 0;
-}
-
-struct reports *reports_new(int32_t pid)
-{
-	struct reports *p = calloc(1, sizeof(*p));
-	char name[16], path[64];
-
-	if (!p)
-		return NULL;
-	p->pid = pid;
-	p->fd = p->status = p->task = -1;
-	p->ends = UINT64_MAX;
-	snprintf(name, sizeof(name), "%d", (int)pid);
-	if (pid) { /* another user's are not always shown later */
-		p->shift = host_clock_shift(name, "monotonic");
-		p->start_shift = host_clock_shift(name, "boottime");
-		p->started = started(pid);
-		snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-		p->status = open(path, O_RDONLY | O_CLOEXEC);
-		snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-		p->task = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	}
-	return p;
 }
 
 /* Removes what a killed process has left behind. */
@@ -146,28 +124,69 @@ static bool is_of_process(const struct reports *p)
 	       head.start_ticks <= from + slack;
 }
 
-void reports_open(struct reports *p, uint64_t begin_ns)
+/* Opens the file where it is there. One that was not there at an earlier look has been made since
+ * then, and so have all reports in it. */
+static void look(struct reports *p)
 {
-	uint64_t lent;
+	uint64_t lent, made, before = now_ns();
 	char path[64];
 	struct stat st;
 
 	if (p->fd >= 0 || !p->pid)
 		return;
-	p->begin_ns = begin_ns;
-	p->seen_ns = now_ns();
 	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)p->pid);
 	lent = confine_raise(RIGHT_DAC_READ_SEARCH);
 	p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	confine_lower(lent);
-	if (p->fd < 0)
-		return;
-	if (!fstat(p->fd, &st) && is_its_own(p, &st) && is_of_process(p) &&
-	    read_reports(p, &p->fetched, sizeof(p->fetched),
-			 offsetof(struct culprit_reports, head)))
-		return; /* earlier ones do not belong to this window */
-	close(p->fd);
-	p->fd = -1;
+	if (p->fd >= 0 &&
+	    (fstat(p->fd, &st) || !is_its_own(p, &st) || !is_of_process(p) ||
+	     !read_reports(p, &made, sizeof(made), offsetof(struct culprit_reports, head)))) {
+		close(p->fd);
+		p->fd = -1;
+	}
+	if (p->fd >= 0 && !p->looked)
+		p->fetched = made;
+	if (p->fd < 0 || !p->looked)
+		p->seen_ns = before;
+	p->looked = true;
+}
+
+struct reports *reports_new(int32_t pid)
+{
+	struct reports *p = calloc(1, sizeof(*p));
+	char name[16], path[64];
+
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	p->fd = p->status = p->task = -1;
+	p->ends = UINT64_MAX;
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	if (pid) { /* another user's are not always shown later */
+		p->shift = host_clock_shift(name, "monotonic");
+		p->start_shift = host_clock_shift(name, "boottime");
+		p->started = started(pid);
+		snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+		p->status = open(path, O_RDONLY | O_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+		p->task = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	look(p);
+	return p;
+}
+
+void reports_open(struct reports *p, uint64_t begin_ns)
+{
+	uint64_t head;
+
+	look(p);
+	/* Reports overwritten between the first look and the window are lost to nobody. */
+	if (!p->begun && p->fd >= 0 &&
+	    read_reports(p, &head, sizeof(head), offsetof(struct culprit_reports, head)) &&
+	    head > p->fetched && head - p->fetched > CULPRIT_REPORTS)
+		p->fetched = head - CULPRIT_REPORTS;
+	p->begun = true;
+	p->begin_ns = begin_ns;
 }
 
 /* The place that stands in a report now. A read is no barrier: what the caller reads before this
@@ -215,10 +234,10 @@ static void keep(struct reports *p, uint64_t now)
 	r->end_ns -= p->shift;
 	if (r->end_ns <= r->start_ns || r->end_ns > now)
 		p->misdated++;
-	else if (r->start_ns < p->begin_ns)
-		p->early++;
-	else
+	else if (r->start_ns >= p->begin_ns)
 		p->npending++;
+	else if (r->end_ns > p->begin_ns)
+		p->early++;
 }
 
 /* Passes over those that were overwritten. The program says how many it has made, and may say

@@ -14,8 +14,9 @@ struct reports;
 struct reports *reports_new(int32_t pid); /* 0: no program. NULL: out of memory */
 void reports_free(struct reports *p);     /* removes what a killed process has left behind */
 
-/* Opens the file if it is there and has not been; reports that were made earlier, or begin before
- * begin_ns, belong to no window. */
+/* Looks for the file if it has not been there. All reports in one that was not there at the look
+ * before, the first of which is reports_new's, have been made since; of one that was there, those
+ * made before that look are never fetched, nor those that end before begin_ns. Neither counts. */
 void reports_open(struct reports *p, uint64_t begin_ns);
 
 #define REPORTS_WORK (1 << 20) /* records; takes 2 ms, or 20 where each is of another source */

@@ -146,8 +146,7 @@ for cpu in a, b:
         lib.not_judged(name, "more threads ran there than are told apart")
     else:
         ok(ran >= due, name, switches, records, beside)
-    other = sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")
-    is_(lib.total(other), 0, "the other CPU is not blamed")
+    is_(lib.of_pokes(report, {a: b, b: a}[cpu], log), [], "the other CPU is not blamed")
     check_sums(report, f"pingpong, poked on cpu {cpu}")
 
 # ---- a side that is late between two ways ----

@@ -765,6 +765,13 @@ def sources(report, cpu, **match):
     return [s for s in cpu_of(report, cpu)["sources"] if _matches(s, match)]
 
 
+def of_pokes(report, cpu, log):
+    """The CPU's sources that are threads of these pokes, by their numbers: others may poke there,
+    too. Until it has its name a thread may be anywhere."""
+    return [s for s in sources(report, cpu, kind="thread", name="poke-fifo")
+            if s["id"] in {e["tid"] for e in log}]
+
+
 def does_close(report, cpu, row, count, inner, outer, slack=0):
     """Whether as many as the kernel counted: between its count inside the window and that around
     it, both {row: n}. A record in a gap below the threshold is counted there instead of in a

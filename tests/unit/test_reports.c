@@ -289,6 +289,61 @@ static void made_later(void **state)
 	}
 }
 
+/* Between the first look for the file and the window reports come, and go in the ring: those that
+ * end in the window are in it, however long it takes until the file is opened again. */
+static void made_before(void **state)
+{
+	struct culprit_reports *mine = culprit_reports_open();
+	struct culprit_report r;
+	struct reports *p;
+
+	(void)state;
+	culprit_late(mine, 1000, 2000);
+	p = reports_new(getpid());
+	assert_true(mine && p);
+	for (int i = 0; i < 2 * CULPRIT_REPORTS; i++)
+		culprit_late(mine, 1000, 1500);
+	culprit_late(mine, 1499, 1501);
+	culprit_late(mine, 1500, 1600);
+	reports_open(p, 1500);
+	reports_fetch(p);
+	culprit_late(mine, 1600, 1700);
+	for (uint64_t at = 1500; at < 1700; at += 100) {
+		reports_fetch(p);
+		assert_true(reports_next(p, 2000, &r));
+		assert_int_equal(r.start_ns, at);
+	}
+	assert_false(reports_next(p, 2000, &r));
+	reports_end(p, 2000);
+	assert_int_equal(reports_lost(p), 0);
+	assert_int_equal(reports_strange(p), 1);
+	reports_free(p);
+	culprit_reports_close(mine);
+}
+
+/* A file that is made in the window is found some time later: its first reports are in the window,
+ * and those of them that have been overwritten are lost. */
+static void made_late(void **state)
+{
+	(void)state;
+	for (uint32_t more = 0; more < 3; more += 2) {
+		struct reports *p = reports_new(getpid());
+		struct culprit_reports *mine;
+
+		assert_non_null(p);
+		reports_open(p, 1000);
+		mine = culprit_reports_open();
+		assert_non_null(mine);
+		for (uint32_t i = 0; i < CULPRIT_REPORTS + more; i++)
+			culprit_late(mine, 1000, 2000);
+		reports_open(p, 1000);
+		take_all(p, 2000, CULPRIT_REPORTS + more);
+		assert_int_equal(reports_lost(p), more);
+		reports_free(p);
+		culprit_reports_close(mine);
+	}
+}
+
 /* More than can have been made are not lost; as many as there may be in the time are. */
 static void forged(void **state)
 {
@@ -322,10 +377,11 @@ static void forged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_its_own), cmocka_unit_test(forked),
-		cmocka_unit_test(bounded),    cmocka_unit_test(many),
-		cmocka_unit_test(impossible), cmocka_unit_test(half_written),
-		cmocka_unit_test(made_later), cmocka_unit_test(forged),
+		cmocka_unit_test(of_its_own),  cmocka_unit_test(forked),
+		cmocka_unit_test(bounded),     cmocka_unit_test(many),
+		cmocka_unit_test(impossible),  cmocka_unit_test(half_written),
+		cmocka_unit_test(made_later),  cmocka_unit_test(forged),
+		cmocka_unit_test(made_before), cmocka_unit_test(made_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
