@@ -267,10 +267,24 @@ static __always_inline void ask(void *ctx, __u32 cpu, __u64 callsite, struct ask
 	note(&key, &q, &a);
 }
 
+/* enum of include/linux/smp_types.h */
+#define CSD_FLAG_TYPE_MASK 0xf0
+#define CSD_TYPE_IRQ_WORK  0x20
+
 SEC("?tp_btf/csd_queue_cpu")
-int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *function, void *csd)
+int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *function,
+	     struct __call_single_data *csd)
 {
-	ask(ctx, cpu, callsite, csd_key(cpu, csd));
+	struct cpu_state *c = asked_target(cpu);
+	struct asker_key key = csd_key(cpu, csd);
+
+	if (!c)
+		return 0;
+	if ((BPF_CORE_READ(csd, node.u_flags) & CSD_FLAG_TYPE_MASK) == CSD_TYPE_IRQ_WORK) {
+		c->own.irq_work = (__u64)BPF_CORE_READ(csd, func);
+		key = irq_work_key(cpu, c->own.irq_work);
+	}
+	ask(ctx, cpu, callsite, key);
 	return 0;
 }
 

@@ -76,6 +76,13 @@ static __always_inline struct asker_key resched_key(__u32 cpu)
 	return (struct asker_key){1, cpu, WAKES + CSDS + WORKS + (cpu & (RESCHEDS - 1)), 0};
 }
 
+/* An irq_work that was queued on a CPU by a call: `function` is what it runs. It lies beside the
+ * CPU's reschedule IPI. */
+static __always_inline struct asker_key irq_work_key(__u32 cpu, __u64 function)
+{
+	return (struct asker_key){function, cpu, resched_key(cpu).set, 0};
+}
+
 /* As mark(), with the asker of note_of() this key, if there is one. plain: mark also without. */
 static __always_inline void mark_noted(struct cpu_state *c, int level, int what, __u64 function,
 				       __u64 now, struct asker_note *n, struct asker_key key,
@@ -101,6 +108,21 @@ static __always_inline void mark_asked(struct cpu_state *c, int level, int what,
 		   plain);
 }
 
+/* Names the irq_work for which the IPI of a function call came, where nothing else named what ran.
+ * The kernel runs these without csd_function_entry (kernel/smp.c, __flush_smp_call_function_queue),
+ * and most kernels let nobody watch irq_work_single(). */
+static __always_inline void name_irq_work(struct cpu_state *c, __u64 now)
+{
+	__u64 function = c->own.irq_work;
+
+	if (!function)
+		return;
+	c->own.irq_work = 0;
+	if (!c->own.mark[LEVEL_IRQ])
+		mark_asked(c, LEVEL_IRQ, MARK_IRQ_WORK, function, now,
+			   irq_work_key(bpf_get_smp_processor_id(), function), true);
+}
+
 /* Ends a system vector. No tracepoint shows work of the reschedule IPI's handler, so its mark says
  * only who sent it. */
 static __always_inline void end_vector(struct cpu_state *c, __u32 id, __u32 number)
@@ -110,6 +132,8 @@ static __always_inline void end_vector(struct cpu_state *c, __u32 id, __u32 numb
 	if (id == VECTOR_RESCHEDULE)
 		mark_asked(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now,
 			   resched_key(bpf_get_smp_processor_id()), false);
+	if (id == VECTOR_CALL_FUNCTION || id == VECTOR_CALL_FUNCTION_SINGLE)
+		name_irq_work(c, now);
 	end_irq(c, RECORD_VECTOR, id, number, now);
 }
 

@@ -64,7 +64,8 @@ static __always_inline void note_irq_work(struct irq_work *work)
 	if (!c)
 		return;
 	if (c->irq[0].start_ns || context_now() == CONTEXT_IRQ)
-		mark_plain(c, LEVEL_IRQ, MARK_IRQ_WORK, function);
+		mark_asked(c, LEVEL_IRQ, MARK_IRQ_WORK, function, mark_time(c, LEVEL_IRQ),
+			   irq_work_key(bpf_get_smp_processor_id(), function), true);
 	else if (c->softirq.start_ns)
 		mark_plain(c, LEVEL_SOFTIRQ, MARK_IRQ_WORK, function);
 	else

@@ -133,6 +133,15 @@ struct irq_work {
 	void *func;
 };
 
+struct __call_single_node {
+	unsigned int u_flags;
+};
+
+struct __call_single_data {
+	struct __call_single_node node;
+	void *func;
+};
+
 /* The kernel's notes of a kernel thread (kernel/kthread.c). */
 struct kthread {
 	void *data; /* argument of the thread: struct worker of a worker */

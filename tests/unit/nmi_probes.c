@@ -57,6 +57,11 @@ static inline __u64 work_key(const void *work)
 	return (__u64)work;
 }
 
+static inline __u64 irq_work_key(__u32 cpu, __u64 function)
+{
+	return (void)cpu, function;
+}
+
 static inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function, __u64 at,
 			      __u64 key, bool plain)
 {
