@@ -18,9 +18,6 @@ int advise(struct view *v);
 /* The same for one source of the lane with this index, without the rest of the view. */
 int advise_source(struct view *v, uint32_t lane, struct source *s);
 
-/* True for the tick and what it alone brings about. */
-bool advise_is_tick(const struct source *s);
-
 /* Fills view->told, once for all sources. 0 or -ENOMEM. */
 int advise_threads(struct view *v);
 /* The thread, when it was there before the window's end and may leave the run's CPUs; else NULL. */

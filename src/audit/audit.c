@@ -227,7 +227,7 @@ static void no_fix(struct finding *f, const char *why)
  * kernel does not have; and takes away causes that x86 alone has, of which there are none here. */
 static void mend_fixes(struct audit *a)
 {
-	bool somebody_left = !cpus_empty(&a->housekeeping);
+	bool somebody_left = has_others(a);
 
 	for (uint32_t i = 0; i < a->out->count; i++) {
 		struct finding *f = &a->out->row[i];
@@ -245,7 +245,7 @@ static void mend_fixes(struct audit *a)
 			f->good = NULL;
 		}
 		if (f->fix && strstr(f->fix, NOBODY))
-			why = NOBODY_LEFT;
+			why = nobody_left(&a->here, &a->targets);
 		if (why)
 			no_fix(f, why);
 		else if (f->fix && f->fix_kind == FIX_BOOT &&

@@ -144,6 +144,8 @@ bool isolated_now(const struct audit *a,
 		  /* isolated by isolcpus= or a cpuset partition; false: not known */
 		  struct cpus *set);
 struct cpus quiet_now(const struct audit *a); /* isolated, or nohz_full */
+/* True when another CPU than the targets is online, isolated or not. */
+bool has_others(const struct audit *a);
 
 #define CPUINFO_LINE 8192
 /* Flags of the first CPU, between blanks; false: not x86, or not known. In checks_hardware.c. */

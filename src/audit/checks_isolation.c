@@ -108,9 +108,9 @@ static void say_ticking(struct audit *a, const struct cpus *missing, bool lackin
 		 cpus_count(missing) == 1 ? "it" : "each", hz);
 	if (f)
 		f->cpus = *missing;
-	if (boot && !cpus_empty(&a->housekeeping))
+	if (boot && has_others(a))
 		words(f, BOOT_CPU_TICKS);
-	else if (lacking && !cpus_empty(&a->housekeeping))
+	else if (lacking && has_others(a))
 		words(f, "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=%s",
 		      list);
 	else /* comes here even where it is refused because no other CPU is left */

@@ -170,6 +170,11 @@ struct cpus quiet_now(const struct audit *a)
 	return i.quiet;
 }
 
+bool has_others(const struct audit *a)
+{
+	return !cpus_cover(&a->targets, &a->online);
+}
+
 struct cpus audit_others(const struct facts *facts, const struct cpus *targets)
 {
 	const struct audit a = {.facts = facts};

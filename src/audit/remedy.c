@@ -44,7 +44,10 @@ static bool listed(const struct audit *a, const char *name, const char *file, st
 	list_of(a, file, set);
 	if (!parameter(a, name, given, sizeof(given)))
 		return false;
-	if (!cpus_parse(isolcpus_flags(given, &flags, &domain), &more, why, sizeof(why))) {
+	if (!strcmp(given, "all")) {
+		list_of(a, CPU_DIR "possible", &possible);
+		cpus_or(set, &possible);
+	} else if (!cpus_parse(isolcpus_flags(given, &flags, &domain), &more, why, sizeof(why))) {
 		if (list_of(a, CPU_DIR "possible", &possible))
 			cpus_and(&more, &possible); /* the kernel refuses others */
 		cpus_or(set, &more);
@@ -113,6 +116,7 @@ static struct conditions read_conditions(const struct facts *facts)
 	audit_online(facts, &here.online);
 	isolated_now(&a, &here.all_isolated);
 	list_of(&a, CPU_DIR "nohz_full", &here.all_nohz_full);
+	listed(&a, "rcu_nocbs", CPU_DIR "nohz_full", &here.rcu_nocbs_list);
 	here.asks_managed = cmdline && strstr(cmdline, "managed_irq,");
 	return here;
 }
@@ -125,6 +129,7 @@ struct conditions conditions_at(const struct conditions *all, long cpu)
 		return here;
 	here.isolated = cpus_has(&here.all_isolated, cpu);
 	here.nohz_full = cpus_has(&here.all_nohz_full, cpu);
+	here.offloaded = cpus_has(&here.rcu_nocbs_list, cpu);
 	here.managed_irq = here.isolated && here.asks_managed;
 	here.boot_cpu = cpus_next(&here.online, 0) == cpu;
 	return here;
@@ -211,11 +216,16 @@ void isolate(struct audit *a, struct finding *f, bool isolcpus, bool nohz_full)
 	if (nohz_full)
 		text_add(&fix, "%snohz_full=%s", isolcpus ? " " : "",
 			 cpus_format(&still, list, sizeof(list)));
-	if (isolates_all(here, &a->targets) && !cpus_empty(&a->housekeeping))
+	if (isolates_all(here, &a->targets) && has_others(a))
 		words(f, NONE_UNLISTED);
 	else if (fix.len)
 		boot(f, "%s", fix.at);
 	free(fix.at);
+}
+
+const char *nobody_left(const struct conditions *here, const struct cpus *cpus)
+{
+	return cpus_cover(cpus, &here->online) ? NOBODY_LEFT : ISOLATED_LEFT;
 }
 
 const char *boot_refused(const char *parameters, const struct conditions *here, bool somebody_left)
@@ -241,7 +251,8 @@ static const char *refused(const char *text, const struct placeholders *f,
 			   const struct conditions *here)
 {
 	bool somebody_left = f->housekeeping && !cpus_empty(f->housekeeping);
-	const char *why = boot_refused(text, here, somebody_left);
+	bool others = f->cpus && !cpus_cover(f->cpus, &here->online);
+	const char *why = boot_refused(text, here, somebody_left || others);
 	bool isolcpus = strstr(text, "isolcpus="), nohz = strstr(text, "nohz_full=");
 
 	if (why)
@@ -257,9 +268,9 @@ static const char *refused(const char *text, const struct placeholders *f,
 		return "this CPU has that already";
 	if (!placeholders_missing(text, f))
 		return NULL;
-	return !somebody_left && (strstr(text, "{housekeeping}") || strstr(text, "{hkmask}"))
-		       ? NOBODY_LEFT
-		       : "";
+	if (somebody_left || (!strstr(text, "{housekeeping}") && !strstr(text, "{hkmask}")))
+		return "";
+	return f->cpus ? nobody_left(here, f->cpus) : NOBODY_LEFT;
 }
 
 void placeholders_boot(struct placeholders *f, const struct conditions *here)

@@ -15,8 +15,9 @@ struct audit;
  * one CPU has. Unknown ones are false. */
 struct conditions {
 	bool no_isolcpus, no_nohz_full, no_rcu_nocbs; /* the kernel is built without */
-	bool isolated, nohz_full;                     /* this CPU is */
+	bool isolated, nohz_full, offloaded;          /* this CPU is; its RCU callbacks are */
 	struct cpus all_isolated, all_nohz_full;      /* those that are */
+	struct cpus rcu_nocbs_list;                   /* those that the parameter names */
 	bool managed_irq;  /* isolcpus=managed_irq asks managed interrupts to keep off this CPU */
 	bool asks_managed; /* isolcpus=managed_irq is given */
 	bool boot_cpu;     /* the kernel booted on this CPU */
@@ -66,5 +67,9 @@ void isolate(struct audit *a, struct finding *f, bool isolcpus, bool nohz_full);
 	"with those that are isolated already no CPU would be left to housekeeping: isolate fewer"
 #define BOOT_CPU_TICKS "the boot CPU cannot be nohz_full: isolate other CPUs"
 #define NOBODY_LEFT    "no other CPU is left for it: measure fewer CPUs than the machine has"
+#define ISOLATED_LEFT  "no other CPU is left for it: all others are isolated"
+
+/* The one of these two that is true of work that should leave the CPUs. */
+const char *nobody_left(const struct conditions *here, const struct cpus *cpus);
 
 #endif

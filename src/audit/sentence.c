@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "audit/advise.h"
+#include "audit/choose.h"
 #include "audit/conclude.h"
 #include "audit/remedy.h"
 #include "base/units.h"
@@ -76,7 +77,7 @@ enum group group_of(const struct source *s)
 	if (s->kind == SOURCE_OUTSIDE)
 		return OUTSIDE;
 	if (s->kind == SOURCE_VECTOR && s->cause && s->cause[0] == 'T' &&
-	    ((s->cause[1] == '0' && s->cause[2] <= '8') || advise_is_tick(s)))
+	    ((s->cause[1] == '0' && s->cause[2] <= '8') || source_is_tick(s)))
 		return TICK;
 	return GROUPS;
 }

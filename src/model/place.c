@@ -91,12 +91,11 @@ void place_siblings(const struct facts *facts, const struct cpus *set, struct cp
 struct cpus place_others(const struct cpus *online, const struct cpus *targets,
 			 const struct cpus *quiet)
 {
-	struct cpus all = *online, others;
+	struct cpus others = *online;
 
-	cpus_sub(&all, targets);
-	others = all;
+	cpus_sub(&others, targets);
 	cpus_sub(&others, quiet);
-	return cpus_empty(&others) ? all : others;
+	return others;
 }
 
 struct cpus place_others_of(const struct host *host, const struct cpus *targets)

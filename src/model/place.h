@@ -25,8 +25,8 @@ enum place place_choose(const struct facts *facts, const struct cpus *usable,
 /* The CPUs of the set that share a core with a smaller one of it. */
 void place_siblings(const struct facts *facts, const struct cpus *set, struct cpus *second);
 
-/* The CPUs that can take over the work of these: those that are online besides. Those that are to
- * be quiet, too, as isolated ones are, are left out where there are others. */
+/* The CPUs that can take over the work of these: those that are online besides, but for those that
+ * are to be quiet, too, as isolated ones are. May be empty. */
 struct cpus place_others(const struct cpus *online, const struct cpus *targets,
 			 const struct cpus *quiet);
 struct cpus place_others_of(const struct host *host, const struct cpus *targets);

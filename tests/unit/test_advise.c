@@ -215,8 +215,8 @@ static void test_watched_threads_that_run_everywhere(void **state)
 	v.run.housekeeping = v.host.online = v.run.cpus;
 	assert_cause(s, "K34");
 	assert_string_equal(s->advice,
-			    "what is watched may run on every CPU: bind it to a few first "
-			    "(taskset); culprit explain K34");
+			    "what is watched may run on all these CPUs: bind it to a few "
+			    "first (taskset); culprit explain K34");
 }
 
 /* culprit's own place, which may be one CPU of many, is for a single thread or interrupt alone. */
@@ -242,7 +242,7 @@ static void test_others(void **state)
 	assert_string_equal(irq->advice, "echo 0 > /proc/irq/36/smp_affinity_list");
 	set("2-3", &v.host.online); /* no other is left that is not isolated */
 	assert_cause(timer, "T17");
-	assert_string_equal(timer->advice, "echo 2 > /proc/sys/kernel/watchdog_cpumask");
+	assert_string_equal(timer->advice, "sysctl kernel.soft_watchdog=0");
 }
 
 static void test_throttling(void **state)
@@ -301,7 +301,8 @@ static void test_arm64(void **state)
 	(void)state;
 	assert_cause(outside, "H18");
 	assert_cause(nmi, "H03");
-	assert_cause(call, "P05");
+	assert_cause(call, "G05");
+	assert_non_null(strstr(call->advice, "does not tell which function"));
 	strcpy(v.host.arch, "aarch64");
 	assert_cause(outside, "H19");
 	assert_cause(call, "G05");
@@ -372,6 +373,17 @@ static void test_who_asked(void **state)
 		{SOURCE_VECTOR, "reschedule", NULL, "x", "kick_process", "P02", "P01"},
 		{SOURCE_VECTOR, "reschedule", NULL, "force_qs_rnp", "rcu_gp_kthread", "P03", "P01"},
 		{SOURCE_VECTOR, "reschedule", NULL, "x", "kvm_vcpu_kick [kvm]", "P22", "P01"},
+		{SOURCE_VECTOR, "call_function_single", "nohz_full_kick_func",
+		 "tick_nohz_dep_set_cpu", "try_to_wake_up", "T02", "T23"},
+		{SOURCE_VECTOR, "call_function_single", "nohz_full_kick_func",
+		 "tick_nohz_dep_set_cpu", "rcu_gp_fqs_loop", "T07", "T23"},
+		{SOURCE_VECTOR, "call_function_single", "nohz_full_kick_func",
+		 "tick_nohz_dep_set_cpu", "dl_task_timer", "T31", "T23"},
+		{SOURCE_VECTOR, "reschedule", NULL, "dl_task_timer", NULL, "T31", "P01"},
+		{SOURCE_VECTOR, "call_function", "flush_tlb_func", "zap_page_range_single",
+		 "do_madvise", "P05", "P05"},
+		{SOURCE_VECTOR, "call_function", "flush_tlb_func", "clear_refs_write", "vfs_write",
+		 "P27", "P05"},
 		{SOURCE_THREAD, "migration/3", NULL, "x", "stop_machine_cpuslocked", "K20", "K20"},
 		{SOURCE_THREAD, "migration/3", NULL, "affine_move_task", "__set_cpus_allowed_ptr",
 		 "K21", "K20"},
@@ -387,6 +399,119 @@ static void test_who_asked(void **state)
 		ask(s, is[i].asker, is[i].frame);
 		assert_cause(s, is[i].id);
 	}
+}
+
+/* The server for normal tasks, whose timer runs on another CPU: it asks this one to reschedule, and
+ * to keep its tick. Not where threads took turns more often. */
+static void test_server_of_another_cpu(void **state)
+{
+	struct source *s = tick(), *thread;
+	struct source *resched = add(SOURCE_VECTOR, VECTOR_RESCHEDULE, "reschedule", NULL, 10);
+
+	(void)state;
+	fact("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
+	cpus_parse("3", &v.host.nohz_full, NULL, 0);
+	kept(4, 10);
+	assert_cause(s, "T02");
+	ask(resched, "dl_task_timer", NULL);
+	assert_cause(resched, "T03");
+	assert_cause(s, "T03");
+	thread = add(SOURCE_THREAD, 29, "ksoftirqd/3", NULL, 80);
+	assert_cause(s, "T03");
+	thread->net.count++;
+	assert_cause(s, "T02");
+	assert_cause(resched, "T03");
+}
+
+/* Work that another CPU queued for this one comes from no system call here. */
+static void test_work_from_elsewhere(void **state)
+{
+	struct source *s = add(SOURCE_THREAD, 20, "kworker/3:1", "some_work", 5);
+
+	(void)state;
+	s->kernel_thread = true;
+	assert_cause(s, "K07");
+	ask(s, "some_function", NULL); /* on CPU 0 */
+	assert_cause(s, "K37");
+	s->askers->row[0].who.cpu = 3;
+	assert_cause(s, "K07");
+	v.run.watch = v.run.windows = true;
+	assert_cause(s, "K07"); /* not known where it ran */
+	cpus_parse("2-3", &v.cpu[0].ran_on, NULL, 0);
+	assert_cause(s, "K07");
+	cpus_parse("2", &v.cpu[0].ran_on, NULL, 0);
+	assert_cause(s, "K37");
+}
+
+/* Noise never goes to a CPU that is isolated, where culprit itself had to run there, too. */
+static void test_isolated_others(void **state)
+{
+	struct source *thread = add(SOURCE_THREAD, 812, "bash", NULL, 1);
+	struct source *sleeper = add(SOURCE_VECTOR, 236, "local_timer", "hrtimer_wakeup", 1);
+
+	(void)state;
+	cpus_parse("0-4", &v.host.online, NULL, 0);
+	cpus_parse("1-2", &v.host.isolated, NULL, 0);
+	cpus_parse("2", &v.host.nohz_full, NULL, 0);
+	cpus_parse("1-2,4", &v.run.housekeeping, NULL, 0);
+	assert_cause(thread, "K34");
+	assert_string_equal(thread->advice, "taskset -pc 4 812");
+	cpus_parse("1-2", &v.run.housekeeping, NULL, 0);
+	assert_cause(thread, "K34");
+	assert_string_equal(thread->advice, "taskset -pc 0,4 812");
+	cpus_parse("0-3", &v.host.online, NULL, 0);
+	cpus_parse("0,3", &v.run.cpus, NULL, 0);
+	assert_cause(thread, "K34");
+	assert_string_equal(thread->advice, "no other CPU is left for it: all others are isolated; "
+					    "culprit explain K34");
+	assert_cause(sleeper, "T10");
+	assert_string_equal(sleeper->advice, "let no thread sleep or wait with a timeout on cpu 3");
+	v.run.watch = v.run.windows = true;
+	v.cpu[0].tid = 700;
+	assert_cause(thread, "K34");
+	assert_string_equal(thread->advice, "run it on the isolated cpu 1-2: taskset -pc 1-2 700");
+}
+
+/* Offloaded callbacks are no reason to boot with what offloads them. */
+static void test_offloaded_callbacks(void **state)
+{
+	struct source *s = add(SOURCE_SOFTIRQ, 9, "RCU", NULL, 5);
+	static const char *const given[] = {"rcu_nocbs=2-3", "rcu_nocbs=all", "nohz_full=3"};
+
+	(void)state;
+	fact("sys/devices/system/cpu/possible", "0-3\n");
+	fact("proc/cmdline", "quiet rcu_nocbs=2\n");
+	assert_cause(s, "S07");
+	assert_non_null(strstr(s->advice, "boot with"));
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		if (*given[i] == 'n')
+			fact("sys/devices/system/cpu/nohz_full", "3\n");
+		fact("proc/cmdline", given[i]);
+		assert_cause(s, "S07");
+		assert_string_equal(s->advice,
+				    "its callbacks are offloaded: its tick runs this while RCU "
+				    "waits for the CPU; end the tick (T02 to T08)");
+	}
+}
+
+/* A watched thread that ran on nohz_full CPUs alone. */
+static void test_watched_on_nohz_full(void **state)
+{
+	struct source *s = tick();
+
+	(void)state;
+	v.run.watch = v.run.windows = true;
+	cpus_parse("3-5", &v.host.nohz_full, NULL, 0);
+	fact("sys/devices/system/cpu/nohz_full", "3-5\n");
+	kept(4, 10);
+	assert_cause(s, "T01"); /* not known where */
+	cpus_parse("3", &v.cpu[0].ran_on, NULL, 0);
+	assert_cause(s, "T02");
+	assert_non_null(strstr(s->advice, "keep one runnable task on cpu 3"));
+	cpus_parse("3-4", &v.cpu[0].ran_on, NULL, 0);
+	assert_cause(s, "T02");
+	cpus_parse("2-3", &v.cpu[0].ran_on, NULL, 0);
+	assert_cause(s, "T01");
 }
 
 static void test_numbers_are_filled_in(void **state)
@@ -633,6 +758,11 @@ int main(void)
 		TEST(test_arm64),
 		TEST(test_what_runs_beside),
 		TEST(test_who_asked),
+		TEST(test_server_of_another_cpu),
+		TEST(test_work_from_elsewhere),
+		TEST(test_isolated_others),
+		TEST(test_offloaded_callbacks),
+		TEST(test_watched_on_nohz_full),
 		TEST(test_numbers_are_filled_in),
 		TEST(test_owners),
 		TEST(test_threads_that_have_ended),

@@ -349,6 +349,16 @@ ok(0.8 * HZ < len(outside) / seconds < 4 * HZ,
 diag(*[f"{s['kind']} {s['name']} {s['function']}: {s['count']}" for s in named],
      cpu_of(report, 1)["tick"])
 ok(total(named, "count") < 0.1 * len(outside), "none of them is blamed on a name", *named)
+# The timer of the server for normal tasks, on CPU 0, once a second: the kernel tells no tracepoint
+# on CPU 1 which function it calls there.
+calls = [s for s in named if s["name"].startswith("call_function")]
+by_timer = [s for s in named if s["function"] == "nohz_full_kick_func"
+            or s["name"] == "reschedule"]
+ok(calls and all(s["function"] for s in calls),
+   "a call is named by what its asker queued, where nothing on its CPU tells", *calls)
+ok({o["function"] for s in by_timer for o in s["origins"]} and
+   all(s["cause"] == "T03" for s in by_timer),
+   "what the deadline server's timer asks for from another CPU has that for its cause", *by_timer)
 # Empty where the window had closed before the reader came.
 differ = [row for row in cpu_of(report, 1)["closure"] if row["traced"] > row["kernel"] + 2
           and "why" not in row]
