@@ -13,6 +13,7 @@
 #include "audit/placeholders.h"
 #include "audit/remedy.h"
 #include "base/policy.h"
+#include "base/units.h"
 #include "model/stops.h"
 
 /* A kernel thread that works for a device names it: "irq/24-eth0-TxRx-0", "napi/eth0-12". */
@@ -94,8 +95,8 @@ static char *to_elsewhere(const struct place *p, const struct cause *c, char *te
 	if (cpus_empty(&quiet))
 		n = asprintf(&text, "%s; culprit explain %s", EVERYWHERE, c->id);
 	else
-		n = asprintf(&text, "run it on the isolated cpu %s: taskset -pc %s %s", list, list,
-			     thread);
+		n = asprintf(&text, "run it on the isolated cpu%s %s: taskset -pc %s %s",
+			     plural(cpus_count(&quiet)), list, list, thread);
 	return n < 0 ? NULL : text;
 }
 

@@ -54,33 +54,50 @@ bool source_is_tick(const struct source *s)
 	       (!s->function || s->function[0] == '[');
 }
 
-/* For a watched thread: true of all CPUs where it ran. */
+/* The CPU, or those where a watched thread ran. */
+static struct cpus where(const struct place *p)
+{
+	struct cpus on = p->cpu->ran_on;
+
+	if (!view_threads(p->view)) {
+		cpus_clear(&on);
+		cpus_add(&on, p->cpu->number);
+	}
+	return on;
+}
+
 static bool is_nohz_full(const struct place *p)
 {
-	if (!view_threads(p->view))
-		return cpus_has(&p->view->host.nohz_full, p->cpu->number);
-	return !cpus_empty(&p->cpu->ran_on) &&
-	       cpus_cover(&p->view->host.nohz_full, &p->cpu->ran_on);
+	const struct cpus on = where(p);
+
+	return !cpus_empty(&on) && cpus_cover(&p->view->host.nohz_full, &on);
 }
 
 /* True when the sampler, or a user's task that may run on the CPU, has the policy SCHED_DEADLINE.
  * The kernel's own such tasks (sugov) arm no timers. */
 static bool has_deadline_task(const struct place *p)
 {
-	return policy_text_is_deadline(p->view->run.priority) ||
-	       cpus_has(&p->view->told.deadline, p->cpu->number);
+	struct cpus on = where(p);
+
+	cpus_and(&on, &p->view->told.deadline);
+	return policy_text_is_deadline(p->view->run.priority) || !cpus_empty(&on);
 }
 
-/* True when the server for normal tasks is known to be on for the CPU. */
+/* True when the server for normal tasks is known to be on for such a CPU. */
 static bool has_fair_server(const struct place *p)
 {
 	struct audit a = {.facts = &p->view->facts};
+	const struct cpus on = where(p);
 	long long runtime = 0;
 	char name[80];
 
-	snprintf(name, sizeof(name), "sys/kernel/debug/sched/fair_server/cpu%u/runtime",
-		 p->cpu->number);
-	return number_of(&a, name, &runtime) && runtime > 0;
+	for (int cpu = cpus_next(&on, 0); cpu >= 0; cpu = cpus_next(&on, cpu + 1)) {
+		snprintf(name, sizeof(name), "sys/kernel/debug/sched/fair_server/cpu%d/runtime",
+			 cpu);
+		if (number_of(&a, name, &runtime) && runtime > 0)
+			return true;
+	}
+	return false;
 }
 
 /* dl_task_timer belongs to a deadline task as well as to the fair server. */
@@ -243,14 +260,11 @@ static const struct cause *cause_by_asker(const struct source *s)
 /* True when the most frequent asker was on a CPU that is not this place's. */
 static bool asked_from_elsewhere(const struct place *p, const struct source *s)
 {
-	const struct cpus *on = &p->cpu->ran_on;
+	const struct cpus on = where(p);
 	uint32_t first;
 
-	if (!s->askers || !askers_top(s->askers, &first, 1))
-		return false;
-	if (view_threads(p->view))
-		return !cpus_empty(on) && !cpus_has(on, s->askers->row[first].who.cpu);
-	return s->askers->row[first].who.cpu != p->cpu->number;
+	return !cpus_empty(&on) && s->askers && askers_top(s->askers, &first, 1) &&
+	       !cpus_has(&on, s->askers->row[first].who.cpu);
 }
 
 static const struct cause *cause_anywhere(const struct place *p, const struct source *s)

@@ -469,7 +469,7 @@ static void test_isolated_others(void **state)
 	v.run.watch = v.run.windows = true;
 	v.cpu[0].tid = 700;
 	assert_cause(thread, "K34");
-	assert_string_equal(thread->advice, "run it on the isolated cpu 1-2: taskset -pc 1-2 700");
+	assert_string_equal(thread->advice, "run it on the isolated cpus 1-2: taskset -pc 1-2 700");
 }
 
 /* Offloaded callbacks are no reason to boot with what offloads them. */
@@ -510,6 +510,10 @@ static void test_watched_on_nohz_full(void **state)
 	assert_non_null(strstr(s->advice, "keep one runnable task on cpu 3"));
 	cpus_parse("3-4", &v.cpu[0].ran_on, NULL, 0);
 	assert_cause(s, "T02");
+	add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 1);
+	assert_cause(s, "T31");
+	fact("sys/kernel/debug/sched/fair_server/cpu4/runtime", "50000000\n");
+	assert_cause(s, "T03");
 	cpus_parse("2-3", &v.cpu[0].ran_on, NULL, 0);
 	assert_cause(s, "T01");
 }
