@@ -88,6 +88,12 @@ static void end_open(struct watch *w, uint32_t lane, const struct watched *c, st
 	feed_record(w, lane, open);
 }
 
+/* True for a mark of the interrupt that ends there: who sent it, or what it ran, is told last. */
+static bool ends_there(const struct record *r, uint64_t end)
+{
+	return r->kind == RECORD_MARK && r->level == LEVEL_IRQ && r->end_ns == end;
+}
+
 /* Feeds a thread's time on a CPU, from start to end, which is a part of that stay. */
 static void feed(struct watch *w, uint32_t lane, const struct stay *stay, uint64_t start,
 		 uint64_t end)
@@ -116,12 +122,15 @@ static void feed(struct watch *w, uint32_t lane, const struct stay *stay, uint64
 		if (was->end_ns < start)
 			continue;
 		t->seq[was->level] += was->seq;
-		if (was->start_ns >= end) { /* belongs to what comes next, */
+		if (was->start_ns >= end &&
+		    !ends_there(was, end)) { /* belongs to what comes next, */
 			if (!ran)
 				note_thread(&open, was);
 			continue;
 		}
 		r = *was;
+		if (was->start_ns >= end) /* nothing that begins at the end is in a window */
+			r.start_ns = r.end_ns = end - 1;
 		if (!ran) {
 			mark_let_in(&r, &open, stay->real_time);
 			note_thread(&open, &r);

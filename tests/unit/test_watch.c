@@ -174,6 +174,17 @@ static void is(const char *want)
 	view_free(&view);
 }
 
+static const struct source *source_of(uint32_t lane, const char *name)
+{
+	const struct sources *t = &view.cpu[lane].sources;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (!strcmp(t->row[i]->name, name))
+			return t->row[i];
+	fail_msg("no source %s", name);
+	return NULL;
+}
+
 /* ---- while it runs ---- */
 
 static void interrupted(void **state)
@@ -365,6 +376,35 @@ static void adjacent(void **state)
 	end(10000);
 	is("mine 7 5000+3000 thread:make=3000 rest=0\n"
 	   "mine 7 8000+200 irq:disk=200 rest=0\n");
+}
+
+/* The end of an IPI tells who sent it: that belongs to its window, though the window ends there. */
+static void asked_at_the_end(void **state)
+{
+	const struct source *s;
+	struct record r = {.kind = RECORD_MARK,
+			   .mark = MARK_RESCHEDULE,
+			   .level = LEVEL_IRQ,
+			   .id = 12,
+			   .start_ns = 2500,
+			   .end_ns = 2500,
+			   .flags = RECORD_ASKED | RECORD_BY_THREAD,
+			   .stack = -1};
+
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	r.seq = ++seq[0][LEVEL_IRQ];
+	watch_record(watch, 0, &r);
+	give(0, RECORD_VECTOR, LEVEL_IRQ, VECTOR_RESCHEDULE, 2000, 2500, 0, 0, "");
+	goes(0, 7, 1000, 20000);
+	end(30000);
+	s = source_of(0, "reschedule");
+	assert_int_equal(s->net.count, 1);
+	assert_non_null(s->askers);
+	assert_int_equal(s->askers->known, 1);
+	assert_int_equal(s->askers->row[0].who.tid, 12);
+	is("mine 7 2000+500 vector:reschedule=500 rest=0\n");
 }
 
 /* A watched thread in the way of another one. */
@@ -1137,17 +1177,6 @@ static void inner_irq(uint32_t index, uint64_t start, uint64_t stop)
 	watch_record(watch, index, &r);
 }
 
-static const struct source *source_of(uint32_t lane, const char *name)
-{
-	const struct sources *t = &view.cpu[lane].sources;
-
-	for (uint32_t i = 0; i < t->count; i++)
-		if (!strcmp(t->row[i]->name, name))
-			return t->row[i];
-	fail_msg("no source %s", name);
-	return NULL;
-}
-
 /* Two interrupts in one exit do not tear it; what is between two exits is the guest's. */
 static void exits(void **state)
 {
@@ -1449,6 +1478,7 @@ int main(void)
 		cmocka_unit_test(migrated),
 		cmocka_unit_test(moves),
 		cmocka_unit_test(adjacent),
+		cmocka_unit_test(asked_at_the_end),
 		cmocka_unit_test(each_other),
 		cmocka_unit_test(own),
 		cmocka_unit_test(own_only),
