@@ -374,7 +374,7 @@ static void end(void *run)
 		if (probes_state(w->probes, i)->lost[LEVEL_THREAD] != w->thread_lost[i])
 			watch_lost(w->watch, i);
 	w->end_ns = end;
-	w->view->run.waits_known = true;
+	w->view->run.waits_known = w->view->run.stops_known = true;
 	waits_at_end(w->waits, w->rings, w->ncpus, end, waits_on, w);
 	watch_finish(w->watch, end);
 	for (uint32_t i = 0; i < WATCH_LANES; i++) {

@@ -90,6 +90,17 @@ static void note_woken(const struct cpu *c, FILE *out)
 			c->woken_due == 1 ? " counts" : "s count");
 }
 
+static void note_stops(const struct cpu *c, FILE *out)
+{
+	char a[32], ns[32];
+
+	if (c->stops)
+		fprintf(out, "stopped %s time%s by a signal or a debugger, %s in all%s\n",
+			format_count(c->stops, a, sizeof(a)), plural(c->stops),
+			format_ns(c->stopped_ns, ns, sizeof(ns)),
+			through_is_vcpu(c->comm) ? "" : ": not counted as lost");
+}
+
 /* Waits that are in none of its figures. */
 static void note_waits(const struct cpu *c, FILE *out)
 {
@@ -183,6 +194,7 @@ char *report_thread_notes(const struct view *v, const struct cpu *c)
 	if (c->woken && !c->reported && view_thread_known(v))
 		note_woken(c, out);
 	if (view_thread_known(v)) {
+		note_stops(c, out);
 		note_waits(c, out);
 		note_guest(v, c, out);
 		note_places(c, out);

@@ -121,6 +121,9 @@ struct cpu {
 	 * begun before the window, or unseen, when it first ran; those that were not over when the
 	 * window ended, and how long the longest of these had lasted then. */
 	uint64_t waits_before, waits_beyond, waits_beyond_ns;
+	/* Times that a watched thread was stopped, by a signal or a debugger, and for how long: no
+	 * hiccups. */
+	uint64_t stops, stopped_ns;
 	/* Was seen to leave a guest: a virtual CPU of KVM's. */
 	bool is_vcpu;
 	/* The process whose virtual CPU the thread is, and 1 + its number there; 0: not known. */
@@ -230,6 +233,7 @@ struct run {
 	/* True: these and the lanes' waits_before and waits_beyond are known, which an earlier
 	 * version did not record. */
 	bool waits_known;
+	bool stops_known; /* the same of the lanes' stops and stopped_ns */
 	/* Watched threads that were woken in the window and had not run when it ended, and have no
 	 * lane for that reason; and since when the first of them waited, at the end. */
 	uint64_t never_ran, never_ran_ns;

@@ -376,6 +376,7 @@ void watch_lost(struct watch *w, uint32_t index)
 
 void watch_finish(struct watch *w, uint64_t end_ns)
 {
+	watch_stopped_until(w, end_ns);
 	for (uint32_t i = 0; i < w->ncpus; i++) {
 		struct watched *c = &w->cpu[i];
 
@@ -384,18 +385,4 @@ void watch_finish(struct watch *w, uint64_t end_ns)
 			watch_known_until(w, c, end_ns);
 		end_stay(w, c);
 	}
-}
-
-uint32_t watch_lanes(const struct view *v)
-{
-	uint32_t n = v->ncpus;
-
-	while (n && !v->cpu[n - 1].comm[0] && !v->cpu[n - 1].hiccups.count)
-		n--;
-	return n;
-}
-
-void watch_cut(struct view *v)
-{
-	view_cut(v, watch_lanes(v));
 }

@@ -77,3 +77,17 @@ void watch_count_lost(struct view *v, uint64_t all, bool over)
 	if (over && v->ncpus)
 		v->cpu[0].counts.lost += v->run.records_lost - of_hiccups;
 }
+
+uint32_t watch_lanes(const struct view *v)
+{
+	uint32_t n = v->ncpus;
+
+	while (n && !v->cpu[n - 1].comm[0] && !v->cpu[n - 1].hiccups.count)
+		n--;
+	return n;
+}
+
+void watch_cut(struct view *v)
+{
+	view_cut(v, watch_lanes(v));
+}

@@ -58,7 +58,8 @@ struct thread {
 	 * was not. */
 	uint64_t left_ns;
 	uint32_t left_id;
-	bool left_halted; /* by then the halt had not ended */
+	bool left_halted;    /* by then the halt had not ended */
+	uint64_t stopped_ns; /* since when a signal or a debugger has stopped it; 0: none has */
 	struct stay stay[STAYS];
 	uint64_t stays;
 };
@@ -104,6 +105,9 @@ void watch_was_out(struct watch *w, struct watched *c, const struct record *r);
  * only if nothing came between; a virtual CPU that was stopped loses that time, whether KVM has it
  * or not. */
 void watch_leaves(struct watch *w, const struct watched *c, const struct record *r);
+
+/* Adds the time until then of threads that are stopped. */
+void watch_stopped_until(struct watch *w, uint64_t ns);
 
 /* Takes the sleep before a wait, of which r tells, where the guest was left meanwhile. True: the
  * wait is no loss, since its guest was halted: KVM polls for a while before it sleeps, and was

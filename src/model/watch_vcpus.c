@@ -82,10 +82,26 @@ static void poll_without_cpu(struct watch *w, const struct watched *c, uint64_t 
 	run->halted_here_ns += end - start;
 }
 
+static void end_stop(struct cpu *run, struct thread *t, uint64_t ns)
+{
+	if (t->stopped_ns && ns > t->stopped_ns)
+		run->stopped_ns += ns - t->stopped_ns;
+	t->stopped_ns = 0;
+}
+
+void watch_stopped_until(struct watch *w, uint64_t ns)
+{
+	for (uint32_t i = 0; i < WATCH_LANES; i++)
+		if (w->thread[i].tid)
+			end_stop(&w->view->cpu[i], &w->thread[i], ns);
+}
+
 void watch_leaves(struct watch *w, const struct watched *c, const struct record *r)
 {
 	struct thread *t = &w->thread[c->lane];
 
+	t->stopped_ns = r->flags & RECORD_PART ? r->end_ns : 0;
+	w->view->cpu[c->lane].stops += t->stopped_ns != 0;
 	if (t->left_ns != r->end_ns)
 		t->left_ns = 0;
 	if (!(r->flags & RECORD_PART) || !through_is_vcpu(w->view->cpu[c->lane].comm) ||
@@ -102,6 +118,7 @@ bool watch_slept(struct watch *w, const struct watched *c, const struct record *
 	uint64_t left = t->left_ns;
 
 	t->left_ns = 0;
+	end_stop(&w->view->cpu[c->lane], t, r->start_ns);
 	if (!t->tid || !left)
 		return false;
 	if (r->mark == WATCH_IN_PREEMPTED) {

@@ -48,6 +48,7 @@ static const struct field run_fields[] = {
 	F(READINGS, run, readings),
 	F(FLAG, run, names_lack),
 	F(NUMBER, run, reports_lost),
+	F(FLAG, run, stops_known),
 };
 
 static const struct field cpu_fields[] = {
@@ -127,6 +128,8 @@ static const struct field more_cpu_fields[] = {
 	F(TIME, cpu, offline.from_ns),
 	F(TIME, cpu, offline.to_ns),
 	F(TIME, cpu, late_ns),
+	F(NUMBER, cpu, stops),
+	F(TIME, cpu, stopped_ns),
 };
 
 static const struct field closure_fields[] = {

@@ -6,7 +6,7 @@
 static void write_counts(struct json *j, const struct view *v, const struct cpu *c)
 {
 	bool known = view_thread_known(v), exits = known && c->tid && c->is_vcpu;
-	bool waits = known && v->run.waits_known;
+	bool waits = known && v->run.waits_known, stops = known && v->run.stops_known;
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -16,6 +16,8 @@ static void write_counts(struct json *j, const struct view *v, const struct cpu 
 		    {"waits_before", c->waits_before, waits},
 		    {"waits_beyond", c->waits_beyond, waits},
 		    {"waits_beyond_ns", c->waits_beyond_ns, waits},
+		    {"stops", c->stops, stops},
+		    {"stopped_ns", c->stopped_ns, stops},
 		    {"reported", c->reported, known},
 		    {"reported_ns", c->reported_ns, known},
 		    {"reported_not_seen_ns", c->unseen_ns, known},

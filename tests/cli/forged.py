@@ -96,7 +96,7 @@ def recording(parts, major=2):
 
 
 def private(data):
-    """A recording as record --private marks it: in the run's section eight values stand behind the
+    """A recording as record --private marks it: in the run's section nine values stand behind the
     flag, of a byte each in a recording without threads that never ran, readings, or reports."""
     parts = []
     for kind, payload in chunks(data):
@@ -104,7 +104,7 @@ def private(data):
             r = Reader(payload)
             host = section(r.section()) if kind == b"HEAD" else b""
             run_of = bytearray(r.section())
-            run_of[-9] = 1
+            run_of[-10] = 1
             payload = host + section(run_of) + r.rest()
         parts.append((kind, payload))
     return recording(parts, data[8])

@@ -790,7 +790,7 @@ static void watched(struct scene *s, const char *path)
 	watch_window(watch, 0, 703, WORLD_STARTED + 400 * MS,
 		     WORLD_STARTED + 401 * MS); /* seen on no CPU */
 	s->view.cpu[0].waits_lost = 2;
-	s->view.run.waits_known = true;
+	s->view.run.waits_known = s->view.run.stops_known = true;
 	watch_waits_on(watch, 700, end - 3 * MS, end);
 	watch_waits_on(watch, 704, end - 20 * MS, end); /* woken, and never ran */
 	watch_finish(watch, end);

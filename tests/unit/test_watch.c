@@ -378,6 +378,31 @@ static void adjacent(void **state)
 	   "mine 7 8000+200 irq:disk=200 rest=0\n");
 }
 
+/* A stop by a signal or a debugger is no wait, and counts from when the thread leaves until it is
+ * woken, or the window ends. */
+static void stopped_by_signals(void **state)
+{
+	struct record out = {
+		.kind = RECORD_WATCH, .mark = WATCH_OUT, .id = 7, .flags = RECORD_PART};
+
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	for (uint64_t at = 5000; at < 20000; at += 10000) {
+		out.start_ns = at - 4000;
+		out.end_ns = at;
+		out.seq = ++seq[0][LEVEL_THREAD];
+		watch_record(watch, 0, &out);
+		upon[0] = false;
+		if (at == 5000)
+			comes(0, 7, WATCH_IN_WOKEN, FIRST, 10500, 11000);
+	}
+	end(18000);
+	assert_int_equal(view.cpu[0].stops, 2);
+	assert_int_equal(view.cpu[0].stopped_ns, 5500 + 3000);
+	is("mine 7 10500+500 rest=500\n");
+}
+
 /* The end of an IPI tells who sent it: that belongs to its window, though the window ends there. */
 static void asked_at_the_end(void **state)
 {
@@ -1478,6 +1503,7 @@ int main(void)
 		cmocka_unit_test(migrated),
 		cmocka_unit_test(moves),
 		cmocka_unit_test(adjacent),
+		cmocka_unit_test(stopped_by_signals),
 		cmocka_unit_test(asked_at_the_end),
 		cmocka_unit_test(each_other),
 		cmocka_unit_test(own),
