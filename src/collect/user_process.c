@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/user_process.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,22 @@ bool process_waits(uint32_t process)
 	const char *at = read_field(process, 3, text, sizeof(text));
 
 	return at && (at[1] == 'S' || at[1] == 'D');
+}
+
+unsigned session_waits(uint32_t session)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *e;
+	unsigned n = 0;
+
+	while (all && (e = readdir(all))) {
+		uint32_t process = strtoul(e->d_name, NULL, 10);
+
+		n += process && process_field(process, 6) == session && process_waits(process);
+	}
+	if (all)
+		closedir(all);
+	return n;
 }
 
 int64_t process_used_ms(uint32_t process)

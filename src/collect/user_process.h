@@ -13,6 +13,9 @@ uint64_t process_field(uint32_t process, int number);
 /* True when a process waits for something else than a CPU, right now. */
 bool process_waits(uint32_t process);
 
+/* Processes of a session that wait like that, as far as this process may see them. */
+unsigned session_waits(uint32_t session);
+
 /* CPU time that a process has used, ms, as exact as the kernel's ticks; 0: not known. */
 int64_t process_used_ms(uint32_t process);
 

@@ -12,10 +12,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "base/descriptors.h"
 #include "base/now.h"
 #include "base/units.h"
 #include "collect/user_files.h"
@@ -347,6 +347,20 @@ static void serve(struct reader *r)
 	}
 }
 
+/* Processes that hang in somebody's file system have these for as long. False: it cannot. */
+static bool leave_streams(void)
+{
+	int null = open("/dev/null", O_RDWR);
+	bool left = null >= 0;
+
+	for (int fd = STDIN_FILENO; left && fd <= STDERR_FILENO; fd++)
+#ifdef SANITIZED /* says there what it finds */
+		if (fd != STDERR_FILENO)
+#endif
+			left = dup2(null, fd) == fd;
+	return left;
+}
+
 void user_reader(int socket, const char *debug, pid_t culprit)
 {
 	/* None of it static: samplers lock all that is in the program. */
@@ -355,17 +369,13 @@ void user_reader(int socket, const char *debug, pid_t culprit)
 	/* The socket says nothing while a file is waited for. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != culprit)
 		_exit(1);
-	signal(SIGINT, SIG_IGN); /* these go to the whole group; the socket says when it is over */
+	signal(SIGINT, SIG_IGN); /* the socket says when it is over */
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGUSR1, SIG_IGN);
-	for (int fd = 0; fd < socket; fd++)
-		if (fd != STDERR_FILENO)
-			close(fd);
-	syscall(SYS_close_range, socket + 1 > STDERR_FILENO ? socket + 1 : STDERR_FILENO + 1, ~0U,
-		0);
-	if (!r)
+	if (!r || !leave_streams() || setsid() < 0)
 		_exit(1);
+	descriptors_close_but(socket, socket);
 	setpriority(PRIO_PROCESS, 0, 10); /* the one that reads files has it from here */
 	r->socket = socket;
 	confine_rights(RIGHTS_TO_LOOK);

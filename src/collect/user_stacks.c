@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +21,12 @@
 #include "base/units.h"
 #include "collect/host.h"
 #include "collect/user_parse.h"
+#include "collect/user_process.h"
 #include "collect/user_reader.h"
 
 #define SETTLE_NS  (15 * NSEC_PER_SEC)
 #define SETTLE_MS  50
+#define LEFT_MS    1000
 #define AGAIN_NS   (10 * NSEC_PER_MSEC) /* until it is seen again whether there is room */
 #define LOST_SAID  8
 #define ROOM_BYTES (4 << 20) /* the socket's: thousands of stacks may wait */
@@ -120,14 +123,33 @@ struct user_stacks *user_stacks_new(int map, const char *debug)
 	return NULL;
 }
 
+/* Those that others' file systems let wait do not end with the reader, in whose session they are.
+ */
+static void say_left(pid_t reader)
+{
+	unsigned n = 0;
+
+	for (int ms = 0; ms <= LEFT_MS; ms += SETTLE_MS) {
+		n = kill(-reader, 0) ? 0 : session_waits(reader);
+		if (!n)
+			break;
+		usleep(SETTLE_MS * 1000);
+	}
+	if (n)
+		say("--user-stacks: %u process%s that %s killed stay%s until a file system answers",
+		    n, n == 1 ? "" : "es", n == 1 ? "was" : "were", n == 1 ? "s" : "");
+}
+
 void user_stacks_free(struct user_stacks *s)
 {
 	if (!s)
 		return;
 	if (s->socket >= 0)
 		close(s->socket);
-	if (s->reader > 0)
+	if (s->reader > 0) {
 		parser_reap(s->reader);
+		say_left(s->reader);
+	}
 	texts_free(s->texts);
 	free(s);
 }
