@@ -366,7 +366,7 @@ $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_user_stacks: $(O)/src/collect/user_stacks.o
 $(O)/tests/unit/test_user_shares: $(O)/src/collect/user_shares.o
 $(O)/tests/unit/test_user_open: $(O)/src/collect/user_open.o $(O)/src/collect/user_process.o
-$(O)/tests/unit/test_user_files: LDFLAGS += -Wl,--wrap=user_open
+$(O)/tests/unit/test_user_files: LDFLAGS += -Wl,--wrap=user_open,--wrap=user_close
 $(O)/tests/unit/test_user_files: \
 	$(addprefix $(O)/src/collect/user_,files.o walk.o open.o process.o parser.o parse.o \
 		source.o packed.o made.o)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -63,24 +64,23 @@ static struct known_file *find_free(struct user_files *f)
 	return NULL;
 }
 
-/* One for a process of this user, of which all but that is to be filled in; NULL: there are too
- * many. */
-static struct known_file *new_file(struct user_files *f, uint32_t uid)
+/* One in this place, of which all but that is to be filled in; NULL: there are too many. */
+static struct known_file *new_file(struct user_files *f, const struct place *p)
 {
 	struct known_file *n = NULL;
 	uint32_t own = 0;
 	char what[64];
 
 	for (uint32_t i = 0; i < f->files; i++)
-		own += !f->file[i].free && f->file[i].uid == uid;
+		own += !f->file[i].free && f->file[i].place.uid == p->uid;
 	if (own < FILES_OF_USER)
 		n = find_free(f);
 	if (n) {
-		*n = (struct known_file){.uid = uid, .fd = -1};
+		*n = (struct known_file){.place = *p, .known.map = p->map, .fd = -1};
 		return n;
 	}
 	f->full = true;
-	snprintf(what, sizeof(what), "some files of user %u: there are too many", uid);
+	snprintf(what, sizeof(what), "some files of user %u: there are too many", p->uid);
 	if (own < FILES_OF_USER)
 		user_say_once(f, &f->full_said, "some files: there are too many");
 	else
@@ -96,61 +96,88 @@ void user_files_rest(struct user_files *f)
 		if (!n->known.map || n->free || process_field(n->tgid, 28) == n->start_stack)
 			continue;
 		n->free = true;
-		if (n->fd >= 0)
-			user_close(n->fd);
-		n->fd = -1;
+		user_close_known(f, n);
 	}
 	f->full = false;
 }
 
-/* ---- which file ---- */
+/* ---- slow places ---- */
 
-/* For a process of this user. */
-static bool is_slow(const struct user_files *f, uint32_t uid, const char *inside)
+dev_t user_device(const char *inside)
 {
-	size_t len = strcspn(inside, " ");
-	unsigned own = 0;
+	unsigned major, minor;
+
+	return sscanf(inside, "%x:%x", &major, &minor) == 2 ? makedev(major, minor) : 0;
+}
+
+static bool is_slow(const struct user_files *f, const struct place *p)
+{
+	for (unsigned i = 0; p->device && i < f->slows; i++) {
+		const struct place *s = &f->slow[i];
+
+		if (s->device == p->device && (!s->map || (p->map && s->uid == p->uid)))
+			return true;
+	}
+	return false;
+}
+
+bool user_may_ask(const struct user_files *f, const struct place *p)
+{
+	unsigned own = 0, maps = 0;
 
 	for (unsigned i = 0; i < f->slows; i++) {
-		const char *device = f->slow[i].device;
+		const struct place *s = &f->slow[i];
 
-		if (strlen(device) == len && !strncmp(device, inside, len))
-			return true;
-		own += f->slow[i].uid == uid;
+		own += s->uid == p->uid && (p->uid || !s->device);
+		maps += s->map;
 	}
-	return f->slows == SLOW_MOST || (uid && own >= SLOW_OF_USER);
+	return !is_slow(f, p) && f->slows < SLOW_MOST && (!p->map || maps < SLOW_MAPS) &&
+	       (own < SLOW_OF_USER || (!p->uid && p->device));
 }
 
-/* No more files of its device are opened. */
-static void tell_slow(struct user_files *f, uint32_t uid, const char *inside, const char *name)
+void user_tell_slow(struct user_files *f, const struct place *p, const char *name, const char *why)
 {
-	char why[CALLS_FILE + 96];
+	char text[CALLS_FILE + 160], others[64] = "";
 
-	if (is_slow(f, uid, inside))
+	if (!user_may_ask(f, p))
 		return;
-	snprintf(f->slow[f->slows].device, sizeof(f->slow->device), "%.*s",
-		 (int)strcspn(inside, " "), inside);
-	f->slow[f->slows++].uid = uid;
-	snprintf(why, sizeof(why), "%.*s, nor of others there: it could not be opened in time",
-		 CALLS_FILE, name);
-	f->lost(f->ctx, why);
+	f->slow[f->slows++] = *p;
+	if (p->map && p->device)
+		snprintf(others, sizeof(others), ", nor of further such files of user %u there",
+			 p->uid);
+	else if (p->device)
+		snprintf(others, sizeof(others), ", nor of further ones there");
+	snprintf(text, sizeof(text), "%.*s%s: %s", CALLS_FILE + 32, name, others, why);
+	f->lost(f->ctx, text);
 }
+
+#define NOT_OPENED "it could not be opened in time"
+#define NOT_CLOSED "it could not be closed in time"
+
+void user_close_known(struct user_files *f, struct known_file *n)
+{
+	if (n->fd >= 0 && user_may_ask(f, &n->place) && !user_close(n->fd))
+		user_tell_slow(f, &n->place, n->known.name, NOT_CLOSED);
+	n->fd = -1;
+}
+
+/* ---- which file ---- */
 
 /* Opens the file of a mapping, also one that was deleted or lies in a container. -1: it cannot
  * be. */
-static int open_mapped(struct user_files *f, const struct recent *m, uint32_t uid,
-		       const char *inside, const char *name, struct stat *st)
+static int open_mapped(struct user_files *f, const struct recent *m, const struct place *p,
+		       const char *name, struct stat *st)
 {
 	char path[96];
 	int fd;
 
-	if (is_slow(f, uid, inside))
+	if (!user_may_ask(f, p))
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", m->tgid,
 		 (unsigned long long)m->begin, (unsigned long long)m->end);
-	fd = user_open(NULL, path, st);
+	fd = user_open(NULL, path, NULL, st);
 	if (fd == -ETIME)
-		tell_slow(f, uid, inside, name);
+		user_tell_slow(f, p, name, NOT_OPENED);
 	return fd < 0 ? -1 : fd;
 }
 
@@ -172,23 +199,23 @@ static uint32_t known_file(const struct user_files *f, const struct stat *st)
 	return PARSE_FILES;
 }
 
-static uint32_t number_of(struct user_files *f, const struct recent *m, uint32_t uid,
-			  const char *inside, const char *name)
+static uint32_t number_of(struct user_files *f, const struct recent *m, const struct place *p,
+			  const char *name)
 {
 	struct known_file *n = NULL;
 	size_t len = strlen(name);
 	uint32_t number;
 	struct stat st;
-	int fd = open_mapped(f, m, uid, inside, name, &st);
+	int fd = open_mapped(f, m, p, name, &st);
 
 	if (fd < 0)
 		return PARSE_FILES;
 	number = known_file(f, &st);
 	if (number == PARSE_FILES)
-		n = new_file(f, uid);
+		n = new_file(f, p);
 	if (!n) {
 		if (!user_close(fd))
-			tell_slow(f, uid, inside, name);
+			user_tell_slow(f, p, name, NOT_CLOSED);
 		return number;
 	}
 	n->dev = st.st_dev;
@@ -212,7 +239,7 @@ uint32_t user_files_number(struct user_files *f, const struct user_stack *u, uin
 	if (known->tgid == m.tgid && known->start_stack == m.start_stack && known->begin == begin &&
 	    known->end == end && known->inside == m.inside)
 		return known->number;
-	m.number = number_of(f, &m, u->uid, inside, name);
+	m.number = number_of(f, &m, &(struct place){user_device(inside), u->uid, false}, name);
 	if (m.number < PARSE_FILES || !f->full) /* later there may be room */
 		*known = m;
 	return m.number;
@@ -229,61 +256,78 @@ static struct known_file *map_of(struct user_files *f, const struct user_stack *
 	return NULL;
 }
 
-static struct known_file *new_map(struct user_files *f, const struct user_stack *u)
+static struct known_file *new_map(struct user_files *f, const struct user_stack *u,
+				  const struct place *p)
 {
-	struct known_file *n = new_file(f, u->uid);
+	struct known_file *n = new_file(f, p);
 
 	if (!n)
 		return NULL;
-	n->known.map = n->anew = true;
+	n->anew = true;
 	n->tgid = u->tgid;
 	n->start_stack = u->start_stack;
 	return n;
 }
 
-/* Has it never opened again. */
-static uint32_t late_map(const struct user_files *f, struct known_file *n,
-			 const struct user_stack *u, const char *name)
-{
-	char why[CALLS_FILE + 96];
+/* For the user whose map is looked for. */
+struct seeker {
+	const struct user_files *f;
+	uint32_t uid;
+};
 
-	snprintf(why, sizeof(why), "%s of process %u: it could not be opened in time", name,
-		 u->tgid);
-	f->lost(f->ctx, why);
-	n->bad = true;
+static bool shun(const void *ctx, dev_t device)
+{
+	const struct seeker *s = ctx;
+
+	return !user_may_ask(s->f, &(struct place){device, s->uid, true});
+}
+
+/* Has it never opened again. n: NULL: it has no number. */
+static uint32_t late_map(struct user_files *f, struct known_file *n, const struct user_stack *u,
+			 dev_t device, const char *name, const char *why)
+{
+	char which[CALLS_FILE + 32];
+
+	snprintf(which, sizeof(which), "%s of process %u", name, u->tgid);
+	user_tell_slow(f, &(struct place){device, u->uid, true}, which, why);
+	if (n)
+		n->bad = true;
 	return PARSE_FILES;
 }
 
 uint32_t user_files_map(struct user_files *f, const struct user_stack *u,
 			const struct user_dump *dump)
 {
+	struct seeker seeker = {f, u->uid};
+	struct user_devices devices = {shun, &seeker, 0};
 	char name[sizeof(f->file->known.name)];
 	struct known_file *n = map_of(f, u);
-	bool closed = true;
+	struct place place;
 	struct stat st;
 	int fd;
 
-	if (n && n->bad)
+	if ((n && n->bad) || shun(&seeker, 0))
 		return PARSE_FILES;
-	fd = user_map_open(u, dump, name, sizeof(name), &st);
+	fd = user_map_open(u, dump, &devices, name, sizeof(name), &st);
+	place = (struct place){devices.at, u->uid, true};
 	if (!n && (fd >= 0 || fd == -ETIME))
-		n = new_map(f, u);
-	if (fd >= 0 && !n)
-		user_close(fd);
-	if (fd == -ETIME && n)
-		return late_map(f, n, u, name);
+		n = new_map(f, u, &place);
+	if (fd == -ETIME)
+		return late_map(f, n, u, devices.at, name, NOT_OPENED);
+	if (fd >= 0 && !n && !user_close(fd))
+		return late_map(f, n, u, devices.at, name, NOT_CLOSED);
 	if (fd < 0 || !n)
 		return PARSE_FILES;
-	if (n->fd >= 0)
-		closed = user_close(n->fd);
+	user_close_known(f, n);
 	n->anew |= n->dev != st.st_dev || n->ino != st.st_ino || st.st_size < n->size ||
 		   (st.st_size == n->size && !same_time(&n->changed, &st.st_mtim));
 	n->sent &= !n->anew && st.st_size == n->size && !n->full;
 	n->fd = fd;
+	n->place = place;
 	n->dev = st.st_dev;
 	n->ino = st.st_ino;
 	n->changed = st.st_mtim;
 	n->size = st.st_size;
 	strcpy(n->known.name, name);
-	return closed ? n - f->file : late_map(f, n, u, name);
+	return n - f->file;
 }

@@ -34,6 +34,9 @@ void user_files_free(struct user_files *f);
  * others from here on, should there be too many. */
 void user_files_rest(struct user_files *f);
 
+/* The device of a mapping's file: as below. 0: not known. */
+dev_t user_device(const char *inside);
+
 /* The number of a mapping's file. inside: its device and number as /proc/PID/maps has them.
  * PARSE_FILES: there are too many, or it cannot be opened. */
 uint32_t user_files_number(struct user_files *f, const struct user_stack *u, uint64_t begin,

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/now.h"
-#include "collect/user_open.h"
 #include "collect/user_process.h"
 
 #define CLOCK_SLACK_S 2 /* between the clocks of files and of processes */
@@ -72,19 +71,21 @@ static bool is_own(uint32_t process, uid_t uid, const struct stat *st)
 }
 
 /* Opens the file that is mapped, whatever is in its place by now. */
-static int open_dump(uint32_t process, const struct user_dump *dump, struct stat *st)
+static int open_dump(uint32_t process, const struct user_dump *dump, struct user_devices *devices,
+		     struct stat *st)
 {
 	char path[96];
 
-	if (!dump->end)
+	if (!dump->end || devices->shun(devices->ctx, dump->device))
 		return -ENOENT;
+	devices->at = dump->device;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", process, dump->begin,
 		 dump->end);
-	return user_open(NULL, path, st);
+	return user_open(NULL, path, NULL, st);
 }
 
-int user_map_open(const struct user_stack *u, const struct user_dump *dump, char *name, size_t len,
-		  struct stat *st)
+int user_map_open(const struct user_stack *u, const struct user_dump *dump,
+		  struct user_devices *devices, char *name, size_t len, struct stat *st)
 {
 	size_t dump_len = strlen(dump->name);
 	uint32_t number;
@@ -94,7 +95,7 @@ int user_map_open(const struct user_stack *u, const struct user_dump *dump, char
 
 	if (!read_status(u->tgid, &number, &uid))
 		return -ESRCH;
-	fd = open_dump(u->tgid, dump, st);
+	fd = open_dump(u->tgid, dump, devices, st);
 	snprintf(name, len, "%s", dump->name + (dump_len < len ? 0 : dump_len - len + 1));
 	if (fd == -ETIME || (fd >= 0 && is_own(u->tgid, uid, st)))
 		return fd;
@@ -102,7 +103,7 @@ int user_map_open(const struct user_stack *u, const struct user_dump *dump, char
 		return -ETIME;
 	snprintf(root, sizeof(root), "/proc/%u/root", u->tgid);
 	snprintf(name, len, "/tmp/perf-%u.map", number);
-	fd = user_open(root, name, st);
+	fd = user_open(root, name, devices, st);
 	if (fd < 0 || is_own(u->tgid, uid, st))
 		return fd;
 	return user_close(fd) ? -EPERM : -ETIME;

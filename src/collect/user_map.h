@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "collect/user_open.h"
 #include "user.h"
 
 #define USER_MAP_NAME 256 /* bytes of a path that are looked at */
@@ -16,7 +17,8 @@
 /* A jitdump file is found by its mapping, which is there for that. */
 struct user_dump {
 	unsigned long long begin, end; /* the mapping's; 0: there is none */
-	char name[USER_MAP_NAME];      /* as the process sees it */
+	dev_t device;
+	char name[USER_MAP_NAME]; /* as the process sees it */
 	uint32_t
 		own; /* number of the process there; 0: nobody has looked, as it has no such file */
 };
@@ -29,8 +31,9 @@ bool user_map_is_dump(struct user_dump *dump, uint32_t process, const char *path
 /* Opens it where the process sees it, the one that is mapped before the other: a file of the
  * process's user that not everybody may write, written since the process began. Returns the file,
  * which is the caller's until user_close(), with its name there (the end of a longer one) and what
- * it is; -ETIME: it took too long; -errno: there is none. */
-int user_map_open(const struct user_stack *u, const struct user_dump *dump, char *name, size_t len,
-		  struct stat *st);
+ * it is; -ETIME: it took too long; -errno: there is none. devices->at: where it is, or what took
+ * too long. */
+int user_map_open(const struct user_stack *u, const struct user_dump *dump,
+		  struct user_devices *devices, char *name, size_t len, struct stat *st);
 
 #endif

@@ -10,8 +10,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,29 +31,54 @@
 struct opening {
 	char root[64], path[128];
 	bool rooted;
+	struct user_devices *devices; /* the caller's, until the process was ended; NULL: none */
+	dev_t at;                     /* see there */
 	pid_t parent;
 	bool left; /* the process does not end */
 	struct stat st;
-	int from, place; /* the root and the file, for their names alone; -1: not open */
-	int fd;          /* -errno: there is none */
-	char *text;      /* bytes that are read, `most` at most */
+	int from, dir, place; /* root, directory and file, for their names alone; -1: not open */
+	int fd;               /* -errno: there is none */
+	char *text;           /* bytes that are read, `most` at most */
 	size_t most;
 	ssize_t n;
 	char stack[STACK_BYTES] __attribute__((aligned(16)));
 };
 
+/* False, with errno: its device is not to be asked. File systems are not asked for that. */
+static bool may_ask(struct opening *o, int fd)
+{
+	const int how = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	struct statx st;
+
+	o->at = 0;
+	if (!o->devices || statx(fd, "", how, 0, &st))
+		return true;
+	o->at = makedev(st.stx_dev_major, st.stx_dev_minor);
+	errno = ENODEV;
+	return !o->devices->shun(o->devices->ctx, o->at);
+}
+
 /* The file itself is not opened yet: a device or a pipe might take that for a request. */
 static int find_place(struct opening *o)
 {
-	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	const char *slash = strrchr(o->path, '/');
+	char dir[sizeof(o->path)] = ".";
 
 	if (!o->rooted)
 		return open(o->path, O_PATH | O_CLOEXEC);
+	if (slash)
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash + 1 - o->path), o->path);
+	/* Until the directory is found links may lead through any device. */
 	o->from = open(o->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (o->from < 0)
 		return -1;
-	return syscall(SYS_openat2, o->from, o->path, &how, sizeof(how));
+	o->dir = syscall(SYS_openat2, o->from, dir, &how, sizeof(how));
+	if (o->dir < 0 || !may_ask(o, o->dir))
+		return -1;
+	how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+	return syscall(SYS_openat2, o->dir, slash ? slash + 1 : o->path, &how, sizeof(how));
 }
 
 static int find_file(struct opening *o)
@@ -60,7 +87,7 @@ static int find_file(struct opening *o)
 	int fd;
 
 	o->place = find_place(o);
-	if (o->place < 0 || fstat(o->place, &o->st)) {
+	if (o->place < 0 || !may_ask(o, o->place) || fstat(o->place, &o->st)) {
 		fd = -errno;
 	} else if (!S_ISREG(o->st.st_mode)) {
 		fd = -EINVAL;
@@ -154,7 +181,15 @@ static int run(struct opening *o, int (*begin)(void *ctx))
 	return pid < 0 ? -errno : wait_for(o, pid, end);
 }
 
-static int try_open(const char *root, const char *path, struct stat *st)
+static void close_name(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* *left: its process has not ended. */
+static int try_open(const char *root, const char *path, struct user_devices *devices,
+		    struct stat *st, bool *left)
 {
 	struct opening *o = calloc(1, sizeof(*o));
 	int err, fd;
@@ -162,29 +197,42 @@ static int try_open(const char *root, const char *path, struct stat *st)
 	if (!o)
 		return -ENOMEM;
 	o->fd = NONE_YET;
-	o->from = o->place = -1;
+	o->from = o->dir = o->place = -1;
 	o->rooted = root;
+	o->devices = root ? devices : NULL;
 	snprintf(o->root, sizeof(o->root), "%s", root ? root : "");
 	snprintf(o->path, sizeof(o->path), "%s", path);
 	err = run(o, begin_open);
+	if (devices)
+		devices->at = o->at;
+	*left = o->left;
 	if (o->left)
 		return err;
 	fd = o->fd != NONE_YET ? o->fd : err ? err : -EIO;
 	*st = o->st;
 	/* Nobody is asked: they are names alone. */
-	if (o->place >= 0)
-		close(o->place);
-	if (o->from >= 0)
-		close(o->from);
+	close_name(o->place);
+	close_name(o->dir);
+	close_name(o->from);
 	free(o);
 	return fd;
 }
 
-int user_open(const char *root, const char *path, struct stat *st)
+int user_open(const char *root, const char *path, struct user_devices *devices, struct stat *st)
 {
-	int fd = try_open(root, path, st);
+	bool left = false, left_again;
+	int fd = try_open(root, path, devices, st, &left), again;
+	dev_t at = devices ? devices->at : 0;
 
-	return fd == -ETIME ? try_open(root, path, st) : fd;
+	if (fd != -ETIME)
+		return fd;
+	again = try_open(root, path, devices, st, &left_again);
+	/* A file that is gone by now has let one wait all the same. */
+	if (again >= 0 || !left)
+		return again;
+	if (devices)
+		devices->at = at;
+	return fd;
 }
 
 bool user_close(int fd)

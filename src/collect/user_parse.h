@@ -58,6 +58,8 @@ struct parser {
 	pid_t pid; /* 0: none */
 	int apart; /* a file that the process does not have; -1: none */
 	int socket;
+	bool left;                  /* the one before has not ended, though it was killed */
+	bool stuck;                 /* likewise, and it had waited for a file */
 	volatile uint32_t *reading; /* shared with the process: see parser_reading() */
 };
 
@@ -71,9 +73,9 @@ void parser_process(int socket, volatile uint32_t *reading, pid_t parent) __attr
 int parser_start(struct parser *p);
 void parser_stop(struct parser *p);
 
-/* Kills a child, and waits for its end a second at most: one that hangs in a file system of
- * somebody else is left to init. */
-void parser_reap(pid_t pid);
+/* Kills a child, and waits for its end a second at most. False: it hangs in a file system of
+ * somebody else, and is left to init. */
+bool parser_reap(pid_t pid);
 
 /* fd: the file, which stays open here; -1: none. 0; without an answer the process was ended:
  * -ETIME: it read in one file for PARSE_FILE_MS, not counting when it waited for a CPU; -EBUSY: it

@@ -54,18 +54,22 @@ int parser_start(struct parser *p)
 	return -ECHILD;
 }
 
-void parser_reap(pid_t pid)
+bool parser_reap(pid_t pid)
 {
 	kill(pid, SIGKILL);
-	for (int i = 0; i < REAP_MS && !waitpid(pid, NULL, WNOHANG); i++)
+	for (int i = 0; i < REAP_MS; i++) {
+		if (waitpid(pid, NULL, WNOHANG))
+			return true;
 		usleep(1000);
+	}
+	return !process_waits(pid);
 }
 
 void parser_stop(struct parser *p)
 {
 	if (!p->pid)
 		return;
-	parser_reap(p->pid);
+	p->left = !parser_reap(p->pid);
 	close(p->socket);
 	p->pid = 0;
 }
@@ -92,8 +96,8 @@ static bool tell(int socket, const struct parse_ask *ask, int fd)
 	return sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof(*ask);
 }
 
-/* Waits for an answer, or the end. 0, -ETIME or -EBUSY. */
-static int wait_answer(const struct parser *p)
+/* Waits for an answer, or the end. 0, -ETIME or -EBUSY; *hung: it was waiting most of the time. */
+static int wait_answer(const struct parser *p, bool *hung)
 {
 	struct pollfd come = {.fd = p->socket, .events = POLLIN};
 	uint64_t until = now_ns() + ANSWER_MS * NSEC_PER_MSEC;
@@ -110,6 +114,7 @@ static int wait_answer(const struct parser *p)
 		} else if (process_waits(p->pid)) {
 			waited += STEP_MS;
 		}
+		*hung = 2 * waited > PARSE_FILE_MS;
 		if (process_used_ms(p->pid) - used + waited > PARSE_FILE_MS)
 			return -ETIME;
 		if (now_ns() > until)
@@ -125,12 +130,13 @@ uint32_t parser_reading(const struct parser *p)
 
 int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct parse_answer *answer)
 {
+	bool hung = false;
 	int err;
 
 	if (!p->pid)
 		return -EPIPE;
 	*p->reading = UINT32_MAX;
-	err = tell(p->socket, ask, fd) ? wait_answer(p) : -EPIPE;
+	err = tell(p->socket, ask, fd) ? wait_answer(p, &hung) : -EPIPE;
 	if (!err && recv(p->socket, answer, sizeof(*answer), 0) == sizeof(*answer) &&
 	    answer->n <= CALLS_MOST) {
 		answer->build[sizeof(answer->build) - 1] = 0;
@@ -140,5 +146,6 @@ int parser_ask(struct parser *p, const struct parse_ask *ask, int fd, struct par
 		return 0;
 	}
 	parser_stop(p);
+	p->stuck = p->left && hung;
 	return err ? err : -EPIPE;
 }

@@ -208,6 +208,7 @@ static void place_line(struct reader *r, struct job *j, const struct user_stack 
 	if (strlen(m.name) < sizeof(dump->name) && user_map_is_dump(dump, u->tgid, m.name)) {
 		dump->begin = m.begin;
 		dump->end = m.end;
+		dump->device = user_device(m.inside);
 		strcpy(dump->name, m.name);
 	}
 }

@@ -14,40 +14,48 @@
 #define DEBUG_FILES "/usr/lib/debug"
 #define STARTS_MOST 8 /* should the process that reads files end, and no file be the reason */
 
-static void tell_lost(const struct user_files *f, const char *of, const char *name, int err)
+/* p: no more of this place is read; NULL: only this is not. */
+static void tell_lost(struct user_files *f, const struct place *p, const char *of, const char *name,
+		      int err)
 {
-	char why[CALLS_FILE + 96];
+	const char *what = err == -ETIME   ? "reading it takes more than two seconds"
+			   : err == -EBUSY ? "reading it takes too long"
+					   : "reading it ended the process that did";
+	char which[CALLS_FILE + 32], why[CALLS_FILE + 96];
 
-	snprintf(why, sizeof(why), "%s%s: reading it %s", of, name,
-		 err == -ETIME   ? "takes more than two seconds"
-		 : err == -EBUSY ? "takes too long"
-				 : "ended the process that did");
-	f->lost(f->ctx, why);
+	snprintf(which, sizeof(which), "%s%s", of, name);
+	snprintf(why, sizeof(why), "%s: %s", which, what);
+	if (p && user_may_ask(f, p))
+		user_tell_slow(f, p, which, what);
+	else
+		f->lost(f->ctx, why);
 }
 
 /* The process itself says at which file it was: one that was led astray can take no more than
- * names. False: it was at none. */
+ * names. If it cannot be ended there, nothing more of that place is asked for. False: it was at
+ * none. */
 static bool blame(struct user_files *f, int err)
 {
 	uint32_t at = parser_reading(&f->parser);
 	struct known_file *n = &f->file[at % PARSE_FILES];
+	const struct place *slow = f->parser.stuck ? &n->place : NULL;
 
 	if (at % PARSE_FILES >= f->files || at / PARSE_FILES > 2)
 		return false;
 	if (at / PARSE_FILES == 2 && !n->lines_bad) {
-		tell_lost(f, "the lines of ", n->known.name, err);
+		tell_lost(f, slow, "the lines of ", n->known.name, err);
 		return n->lines_bad = true;
 	}
 	if (at < PARSE_FILES && !n->bad) {
-		tell_lost(f, "", n->known.name, err);
+		tell_lost(f, slow, "", n->known.name, err);
 		n->bad = true;
-		user_close(n->fd);
-		n->fd = -1;
+		user_close_known(f, n);
 		return true;
 	}
 	if (n->bad || n->debug_bad)
 		return false;
-	tell_lost(f, "the debug information of ", n->known.name, err);
+	tell_lost(f, NULL, "the debug information of ", n->known.name, err);
+	f->debug_slow |= f->parser.stuck;
 	return n->debug_bad = true;
 }
 
@@ -65,8 +73,10 @@ static bool ask_parser(struct user_files *f, const struct parse_ask *ask, int fd
 	if (err == -EBUSY && !lines)
 		user_say_once(f, &f->busy_said,
 			      "some stacks: reading their files took ten seconds");
-	/* Lines come last: functions go on without those of the file that was being looked at. */
-	if (((err != -EBUSY || lines) && blame(f, err)) || f->starts++ < STARTS_MOST)
+	/* Lines come last: functions go on without those of the file that was being looked at. One
+	 * that does not end for another reason is one too many, too. */
+	if (((err != -EBUSY || lines) && blame(f, err) && f->parser.stuck == f->parser.left) ||
+	    f->starts++ < STARTS_MOST)
 		parser_start(&f->parser);
 	if (!f->parser.pid)
 		user_say_once(f, &f->ended_said,
@@ -151,6 +161,9 @@ static void send_file(struct user_files *f, uint32_t number)
 
 	if (number >= f->files || n->sent || n->bad)
 		return;
+	n->bad = !user_may_ask(f, &n->place);
+	if (n->bad)
+		return;
 	n->sent = true;
 	ask.n = n->lines_bad;
 	if (n->known.map) {
@@ -164,7 +177,8 @@ static void send_file(struct user_files *f, uint32_t number)
 	if (n->bad || !is_build(a.build))
 		return;
 	memcpy(n->known.build, a.build, sizeof(n->known.build));
-	if (!a.whole && !n->debug_bad && !(f->debug && send_debug(f, number, f->debug)))
+	if (!a.whole && !n->debug_bad && !f->debug_slow &&
+	    !(f->debug && send_debug(f, number, f->debug)))
 		send_debug(f, number, DEBUG_FILES);
 }
 

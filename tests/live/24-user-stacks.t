@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import struct
@@ -391,6 +392,107 @@ if os.uname().machine == "x86_64":
         ok(f"no functions of process {crowd.pid} in some of its stacks: its mappings are too many "
            "to look at for each" in err, "one with so many mappings that they would take all the "
            "time is named", err)
+
+# ---- file systems that do not answer ----
+
+# Serves /tmp of its own mounts: a file for each map, of which it answers nothing from OPEN (14) or
+# READ (15) on; programs that make code come and go there, and have no map of their own.
+STALLED = r"""
+import ctypes, os, struct, subprocess, sys, threading, time
+silent, cpu = int(sys.argv[1]), sys.argv[3]
+program, fuse = os.open(sys.argv[2], os.O_RDONLY), os.open("/dev/fuse", os.O_RDWR)
+options = b"fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other" % fuse
+if ctypes.CDLL(None).mount(b"none", b"/tmp", b"fuse", 0, options):
+    sys.exit("it cannot be mounted")
+
+def attributes(node):
+    return struct.pack("<6Q10I", node, 0, 8, *[int(time.time())] * 3, 0, 0, 0,
+                       0o40777 if node == 1 else 0o100600, 1, 0, 0, 0, 4096, 0)
+
+def answer(call, node, pid, body):
+    name, found = body.rstrip(b"\0"), b"perf-%d.map" % pid
+    if call == 26:
+        return struct.pack("<4I2H2I2H8I", 7, 31, 65536, 0, 12, 10, 65536, 1, *[0] * 10)
+    if call == 1 and name.startswith(b"perf-") and name != found:
+        return struct.pack("<4Q2I", int(name[5:-4]), 0, 0, 0, 0, 0) + attributes(int(name[5:-4]))
+    if call == 3:
+        return struct.pack("<Q2I", 0, 0, 0) + attributes(node)
+    return struct.pack("<Q2I", 0, 1, 0) if call == 14 else b"" if call in (18, 25) else None
+
+def serve():
+    while request := os.read(fuse, 1 << 20):
+        _, call, number, node, _, _, pid, _ = struct.unpack("<2I2Q4I", request[:40])
+        if call in (silent, 2, 42):
+            continue
+        text = answer(call, node, pid, request[40:])
+        os.write(fuse, struct.pack("<IiQ", 16 + len(text or b""), 0 if text is not None else
+                                   -2 if call == 1 else -38, number) + (text or b""))
+
+threading.Thread(target=serve, daemon=True).start()
+print("begun", flush=True)
+running = []
+while True:
+    running.append(subprocess.Popen([f"/proc/self/fd/{program}", cpu], pass_fds=[program],
+                                    stdout=subprocess.DEVNULL))
+    time.sleep(1)
+    if len(running) > 2:
+        running[0].kill()
+        running.pop(0).wait()
+"""
+
+
+@contextlib.contextmanager
+def stalled(silent):
+    """True: there is such a file system, until the end."""
+    with subprocess.Popen(["unshare", "-m", sys.executable, "-c", STALLED, str(silent), MADE,
+                           str(cpu)], stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as server:
+        try:
+            yield server.stdout.readline() == "begun\n"
+        finally:
+            os.killpg(server.pid, signal.SIGKILL)
+
+
+def stuck():
+    """Processes of culprit that wait for such a one."""
+    stats = (lib.read(path).rpartition(")") for path in glob.glob("/proc/[0-9]*/stat"))
+    return sum(before.endswith("(" + os.path.basename(OWN)[:15]) and after.split()[0] == "D"
+               for before, _, after in stats)
+
+
+def has_ended(file, seconds=20):
+    """What a pipe had, and whether nobody has its other end any more."""
+    deadline, text = time.monotonic() + seconds, b""
+    while select.select([file], [], [], max(0, deadline - time.monotonic()))[0]:
+        if not (more := os.read(file.fileno(), 65536)):
+            return text.decode(), True
+        text += more
+    return text.decode(), False
+
+
+NAME = "file systems that do not answer: what stays is no more with each process, and is counted"
+HELD = "nor does it keep those waiting who read what culprit says"
+with contextlib.ExitStack() as servers:
+    there = os.path.exists("/dev/fuse") and MOUNTS and all(
+        [servers.enter_context(stalled(call)) for call in (14, 15)])
+    if there:
+        proc = lib.spawn("run", "-c", str(cpu), "-d", "12", "-f", "json", "-q", "--no-audit",
+                         "--user-stacks", "-o", os.path.join(place, "stalled.json"), path=OWN)
+        proc.wait(lib.HANG_S)
+        left = stuck()
+        err, ended = has_ended(proc.stderr)
+        proc.stdout.close()
+        proc.stderr.close()
+if not there:
+    skip(NAME, "no such file system can be made here")
+elif not all(text in err for text in ("could not be opened in time", "more than two seconds")):
+    lib.not_judged(NAME, f"it did not come to both: {err}")
+else:
+    ok(ended, HELD, err)
+    told = re.findall(r"(\d+) process(?:es)? that w\w+ killed stays? until a file system", err)
+    ok(err.count(", nor of further such files of user 0 there: ") == 2 and left <= 4 and
+       told == [str(left)], NAME, left, err)
+    ok(not lib.await_gone(stuck), "which then end", stuck())
 
 # ---- recordings, and other forms ----
 

@@ -22,26 +22,41 @@
 
 static char path[64], said[256];
 static const struct user_dump none;
-static bool late;
-static unsigned opened, told;
+static bool late, hangs;
+static dev_t device; /* for maps; 0: not known */
+static unsigned opened, told, closed;
 
-int __real_user_open(const char *root, const char *name, struct stat *st);
-int __wrap_user_open(const char *root, const char *name, struct stat *st);
+int __real_user_open(const char *root, const char *name, struct user_devices *devices,
+		     struct stat *st);
+int __wrap_user_open(const char *root, const char *name, struct user_devices *devices,
+		     struct stat *st);
+bool __real_user_close(int fd);
+bool __wrap_user_close(int fd);
 
-int __wrap_user_open(const char *root, const char *name, struct stat *st)
+int __wrap_user_open(const char *root, const char *name, struct user_devices *devices,
+		     struct stat *st)
 {
 	opened++;
-	return late ? -ETIME : __real_user_open(root, name, st);
+	return late ? -ETIME : __real_user_open(root, name, devices, st);
+}
+
+bool __wrap_user_close(int fd)
+{
+	closed++;
+	return __real_user_close(fd) && !hangs;
 }
 
 /* In place of the one that looks for it where the process sees it. */
-int user_map_open(const struct user_stack *u, const struct user_dump *dump, char *name, size_t len,
-		  struct stat *st)
+int user_map_open(const struct user_stack *u, const struct user_dump *dump,
+		  struct user_devices *devices, char *name, size_t len, struct stat *st)
 {
 	(void)u;
 	(void)dump;
 	snprintf(name, len, "a.map");
-	return user_open(NULL, path, st);
+	devices->at = device;
+	if (devices->shun(devices->ctx, device))
+		return -ENODEV;
+	return user_open(NULL, path, NULL, st);
 }
 
 static void lost(void *ctx, const char *why)
@@ -73,8 +88,9 @@ static int begin(void **state)
 	const char *dir = getenv("TMPDIR");
 	int fd;
 
-	late = false;
-	opened = told = 0;
+	late = hangs = false;
+	device = 0;
+	opened = told = closed = 0;
 	snprintf(path, sizeof(path), "%.40s/XXXXXX", dir ? dir : "/tmp");
 	fd = mkstemp(path);
 	*state = user_files_new(NULL, lost, NULL, -1);
@@ -331,13 +347,13 @@ static void test_numbers(void **state)
 }
 
 /* The number of a file on such a device; less than PARSE_FILES: it is looked at. */
-static uint32_t on_device(struct user_files *f, const void *at, uint32_t uid, int device)
+static uint32_t on_device(struct user_files *f, const void *at, uint32_t uid, int which)
 {
 	struct user_stack u = {.tgid = getpid(), .start_stack = 1, .uid = uid};
 	unsigned long long begin = (uintptr_t)at;
 	char inside[24];
 
-	snprintf(inside, sizeof(inside), "00:%02x 1", device);
+	snprintf(inside, sizeof(inside), "00:%02x 1", which + 1);
 	return user_files_number(f, &u, begin, begin + 4096, inside, "a");
 }
 
@@ -366,6 +382,71 @@ static void test_slow_devices(void **state)
 	munmap(at, 4096);
 }
 
+/* The map of another process at each call. */
+static uint32_t map_on(struct user_files *f, uint32_t uid, dev_t which)
+{
+	static uint64_t start_stack = 1000;
+	struct user_stack u = {.tgid = 7, .start_stack = start_stack++, .uid = uid};
+
+	device = which;
+	return user_files_map(f, &u, &none);
+}
+
+/* Processes come and go whose maps lie where nobody answers. */
+static void test_slow_maps(void **state)
+{
+	void *at;
+
+	put("1000 10 one\n", O_TRUNC, 1);
+	at = map_file();
+	late = true;
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(map_on(*state, 0, 1), PARSE_FILES);
+	assert_int_equal(opened, 1);
+	assert_string_equal(said, "a.map of process 7, nor of further such files of user 0 there: "
+				  "it could not be opened in time");
+	for (dev_t i = 1; i < 20; i++)
+		assert_int_equal(map_on(*state, 1000, i), PARSE_FILES);
+	assert_int_equal(opened, 1 + SLOW_OF_USER);
+	late = false;
+	assert_true(map_on(*state, 33, 1) < PARSE_FILES);
+	assert_true(on_device(*state, at, 33, 0) < PARSE_FILES);
+	late = true;
+	for (dev_t i = 1; i < 20; i++)
+		assert_int_equal(map_on(*state, 34, i), PARSE_FILES);
+	late = false;
+	assert_int_equal(told, SLOW_MAPS);
+	assert_int_equal(map_on(*state, 33, 100), PARSE_FILES);
+	assert_true(on_device(*state, at, 33, 101) < PARSE_FILES);
+	munmap(at, 4096);
+}
+
+/* A device that is not known may be another one each time. */
+static void test_unknown_places(void **state)
+{
+	late = true;
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(map_on(*state, 0, 0), PARSE_FILES);
+	assert_int_equal(opened, SLOW_OF_USER);
+	assert_int_equal(told, SLOW_OF_USER);
+}
+
+/* Files of a place that does not let one be closed stay open. */
+static void test_slow_closing(void **state)
+{
+	put("1000 10 one\n", O_TRUNC, 1);
+	for (uint32_t i = 0; i < PARSE_FILES; i++)
+		assert_int_equal(map_on(*state, i / FILES_OF_USER, 1), i);
+	assert_int_equal(map_on(*state, 2, 1), PARSE_FILES);
+	hangs = true;
+	told = closed = 0;
+	user_files_rest(*state);
+	assert_int_equal(closed, 2); /* each user's first */
+	assert_int_equal(told, 2);
+	assert_string_equal(said, "a.map, nor of further such files of user 1 there: it could not "
+				  "be closed in time");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +460,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_late_map, begin, end),
 		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
 		cmocka_unit_test_setup_teardown(test_slow_devices, begin, end),
+		cmocka_unit_test_setup_teardown(test_slow_maps, begin, end),
+		cmocka_unit_test_setup_teardown(test_unknown_places, begin, end),
+		cmocka_unit_test_setup_teardown(test_slow_closing, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,11 +67,11 @@ static void test_any_path(void **state)
 	struct stat st;
 
 	(void)state;
-	is_file(user_open(NULL, path_of("file"), &st), &st);
-	assert_int_equal(user_open(NULL, path_of("pipe"), &st), -EINVAL);
-	assert_int_equal(user_open(NULL, path_of("dir"), &st), -EINVAL);
-	assert_int_equal(user_open(NULL, "/dev/null", &st), -EINVAL);
-	assert_int_equal(user_open(NULL, path_of("none"), &st), -ENOENT);
+	is_file(user_open(NULL, path_of("file"), NULL, &st), &st);
+	assert_int_equal(user_open(NULL, path_of("pipe"), NULL, &st), -EINVAL);
+	assert_int_equal(user_open(NULL, path_of("dir"), NULL, &st), -EINVAL);
+	assert_int_equal(user_open(NULL, "/dev/null", NULL, &st), -EINVAL);
+	assert_int_equal(user_open(NULL, path_of("none"), NULL, &st), -ENOENT);
 }
 
 /* A link is none of its files, and no way leads out of the directory. */
@@ -80,14 +80,39 @@ static void test_in_root(void **state)
 	struct stat st;
 
 	(void)state;
-	is_file(user_open(place, "file", &st), &st);
-	is_file(user_open(place, "/file", &st), &st);
-	is_file(user_open(place, "../../dir/../file", &st), &st);
-	assert_int_equal(user_open(place, "inside", &st), -EINVAL);
-	assert_int_equal(user_open(place, "outside", &st), -EINVAL);
-	assert_int_equal(user_open(place, "pipe", &st), -EINVAL);
-	assert_int_equal(user_open(place, "/etc/passwd", &st), -ENOENT);
-	assert_int_equal(user_open(path_of("none"), "file", &st), -ENOENT);
+	is_file(user_open(place, "file", NULL, &st), &st);
+	is_file(user_open(place, "/file", NULL, &st), &st);
+	is_file(user_open(place, "../../dir/../file", NULL, &st), &st);
+	assert_int_equal(user_open(place, "inside", NULL, &st), -EINVAL);
+	assert_int_equal(user_open(place, "outside", NULL, &st), -EINVAL);
+	assert_int_equal(user_open(place, "pipe", NULL, &st), -EINVAL);
+	assert_int_equal(user_open(place, "/etc/passwd", NULL, &st), -ENOENT);
+	assert_int_equal(user_open(path_of("none"), "file", NULL, &st), -ENOENT);
+}
+
+static dev_t shunned;
+
+static bool shun(const void *ctx, dev_t device)
+{
+	(void)ctx;
+	return device == shunned;
+}
+
+static void test_devices(void **state)
+{
+	struct user_devices devices = {shun, NULL, 0};
+	struct stat st, own;
+
+	(void)state;
+	assert_int_equal(stat(place, &own), 0);
+	is_file(user_open(place, "dir/../file", &devices, &st), &st);
+	assert_int_equal(devices.at, st.st_dev);
+	shunned = own.st_dev;
+	assert_int_equal(user_open(place, "file", &devices, &st), -ENODEV);
+	assert_int_equal(devices.at, own.st_dev);
+	assert_int_equal(user_open(place, "none", &devices, &st), -ENODEV); /* nobody was asked */
+	assert_int_equal(user_open("/", "none/file", &devices, &st), -ENOENT);
+	assert_int_equal(devices.at, 0);
 }
 
 /* Whoever opens the pipe waits for ever, as for a process that holds the lock of its memory. */
@@ -119,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_path),
 		cmocka_unit_test(test_in_root),
+		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_read),
 	};
 
