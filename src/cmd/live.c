@@ -155,6 +155,8 @@ static void measure(struct live *l, struct recorder *recorder)
 	while (measure_wait(m, begin) && l->engine->poll(l->run)) {
 		if (recording)
 			recording = recorder_poll(recorder);
+		if (recorder && !recording && l->scratch)
+			break;
 		look_at_clocks(&clocks, &jump);
 		if (!l->full_screen) {
 			tell_incomplete(l);
@@ -346,6 +348,8 @@ int live_run(struct live *l)
 		recorder = live_record_open(l);
 		if (!recorder)
 			return EXIT_ERROR;
+		if (l->scratch)
+			recorder_scratch(recorder, l->scratch);
 		hooks.tap = recorder_tap(recorder);
 	}
 	take_facts(l);

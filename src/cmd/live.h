@@ -26,7 +26,10 @@ struct live {
 	 * takes at most so many bytes; 0: any. */
 	int record_fd;
 	uint64_t record_most;
-	bool force;            /* overwrite it */
+	bool force; /* overwrite it */
+	/* The recording is removed at the end, and nothing is worth measuring without it: words for
+	 * its failure, in place of its name. NULL: neither. */
+	const char *scratch;
 	struct redact *redact; /* replaces names in the recording; NULL: it tells all */
 	/* Capabilities that the command still needs when the window is open, beside those of the
 	 * engines and of `output`: a mask of base/confine.h. */

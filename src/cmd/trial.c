@@ -183,13 +183,14 @@ static int end(void *ctx)
 static int measure(struct trial *r)
 {
 	struct collect_options co;
-	char path[PATH_MAX];
+	char path[PATH_MAX], words[PATH_MAX + 64];
 	struct live live = {.measure = &r->measure,
 			    .engine = &collect_engine,
 			    .engine_options = &co,
 			    .view = r->live,
 			    .record_to = journal_recording(r->dir, path, sizeof(path)),
 			    .force = true,
+			    .scratch = words,
 			    .keeps = r->again ? RIGHTS_ALL : RIGHTS_OF_KNOBS | RIGHTS_OF_FILES,
 			    .ctx = r,
 			    .too_early = EXIT_INCOMPLETE,
@@ -199,6 +200,8 @@ static int measure(struct trial *r)
 			    .end = end};
 	int code;
 
+	snprintf(words, sizeof(words), "the try is over: what it measures cannot be kept in %s",
+		 r->dir);
 	r->measure.duration_ns = UINT64_MAX;
 	r->live->host = *r->tried->host;
 	co = measure_collect(&r->measure);

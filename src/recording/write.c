@@ -136,6 +136,11 @@ struct recorder *recorder_open(const char *path, bool force, const struct cpus *
 	return r;
 }
 
+void recorder_scratch(struct recorder *r, const char *words)
+{
+	r->scratch = words;
+}
+
 void recorder_redact(struct recorder *r, struct redact *redact)
 {
 	r->hide.redact = redact;
@@ -166,6 +171,8 @@ int recorder_head(struct recorder *r, const struct view *v)
 	}
 	if (!index_init(&r->chunk, v->ncpus) && !index_init(&r->group, v->ncpus))
 		r->encoder = encoder_new(v->ncpus);
+	if (r->failed)
+		return -1; /* the reason has been said */
 	return r->encoder && r->headed ? 0
 				       : complain("recording to %s: not enough memory", r->path);
 }
@@ -203,6 +210,8 @@ int write_stops(struct recorder *r, int error)
 
 	why_failed(r, error, why);
 	r->failed = true;
+	if (r->scratch)
+		return complain("%s: %s", r->scratch, why);
 	if (r->piped) /* hides how much of it came out */
 		return complain("recording to %s stops here: %s", r->path, why);
 	if (bytes <= FILE_HEAD)

@@ -38,6 +38,10 @@ struct recorder *recorder_open(const char *path, bool force, const struct cpus *
 struct recorder *recorder_open_to(int fd, const char *name, uint64_t most,
 				  const struct cpus *housekeeping);
 
+/* The file is removed at the end: messages of what fails from here on have these words in place of
+ * its name. They outlive the recorder. */
+void recorder_scratch(struct recorder *r, const char *words);
+
 /* From here on events are recorded with the names of this, which outlives the recorder; what else
  * is to be redacted is so in the view already. */
 void recorder_redact(struct recorder *r, struct redact *redact);

@@ -161,13 +161,17 @@ int recorder_end(struct recorder *r, const struct view *v)
 		return write_stops(r, error);
 	if (r->made && lstat(r->path, &st) && errno == ENOENT) {
 		r->failed = true;
-		return complain("%s is not there any more: it was removed while it was written",
-				r->path);
+		return r->scratch ? complain("%s: it was removed while it was written", r->scratch)
+				  : complain("%s is not there any more: it was removed while it "
+					     "was written",
+					     r->path);
 	}
 	if (r->stats.hiccups_lost || r->stats.records_lost)
-		return complain("recording to %s: the disk was too slow: %llu hiccups and %llu "
-				"records are missing in it",
-				r->path, (unsigned long long)r->stats.hiccups_lost,
+		return complain("%s%s: the disk was too slow: %llu hiccups and %llu records are "
+				"missing in it",
+				r->scratch ? "" : "recording to ",
+				r->scratch ? r->scratch : r->path,
+				(unsigned long long)r->stats.hiccups_lost,
 				(unsigned long long)r->stats.records_lost);
 	return 0;
 }

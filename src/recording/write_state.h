@@ -12,6 +12,7 @@
 
 struct recorder {
 	char *path;
+	const char *scratch; /* words in place of its name; NULL: that is said */
 	struct queue *queue;
 	pid_t pid;
 	struct tap tap;

@@ -100,6 +100,18 @@ static void *read_slowly(void *arg)
 	return NULL;
 }
 
+/* The name of a file that nobody is to look for is not said. */
+static void test_scratch(void **state)
+{
+	char text[400];
+
+	(void)state;
+	recorder_scratch(recorder, "it cannot be kept");
+	fill();
+	assert_string_equal(ended(text), "culprit: it cannot be kept: the rest was not taken in "
+					 "time\n");
+}
+
 static void test_a_slow_reader(void **state)
 {
 	pthread_t reader;
@@ -131,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_no_reader, begin, end),
+		cmocka_unit_test_setup_teardown(test_scratch, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_slow_reader, begin, end),
 	};
 
