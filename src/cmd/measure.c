@@ -266,11 +266,19 @@ volatile int measure_stop;
 
 static void on_signal(int sig)
 {
-	measure_stop = 1;
+	if (!measure_stop)
+		measure_stop = sig;
 	signal(sig, SIG_DFL);
 }
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+const char *measure_end_name(void)
+{
+	return measure_stop == SIGINT    ? "SIGINT came"
+	       : measure_stop == SIGTERM ? "SIGTERM came"
+					 : "SIGHUP came";
+}
 
 volatile int measure_hup;
 

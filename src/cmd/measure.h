@@ -131,11 +131,12 @@ int measure_choose(const struct measure *m, const struct host *host, unsigned *c
 /* The options of collect_engine. */
 struct collect_options measure_collect(const struct measure *m);
 
-/* Nonzero once SIGINT, SIGTERM or SIGHUP has come: global because a signal handler sets it. A
- * second one ends the process by its default action. A terminal cannot stop it meanwhile (Ctrl-Z,
- * writing in the background): its samplers would spin on. */
+/* The first of SIGINT, SIGTERM and SIGHUP that has come, or 0: global because a signal handler sets
+ * it. A second one ends the process by its default action. A terminal cannot stop it meanwhile
+ * (Ctrl-Z, writing in the background): its samplers would spin on. */
 extern volatile int measure_stop;
 void measure_catch_signals(void);
+const char *measure_end_name(void); /* once one has come: "SIGINT came" */
 
 /* Nonzero once SIGUSR1 has come, which ends nothing. */
 /* SIGHUP has come to a service, which is to open its files anew. Else it is one of the signals

@@ -261,10 +261,13 @@ static int selftest(struct options *o, const struct host *host)
 		complain("out of memory");
 	else
 		code = measure_noise(&w[0], o, false, costs);
-	if (code == EXIT_OK && !measure_stop)
-		code = measure_noise(&w[1], o, true, all);
-	else if (code == EXIT_OK)
+	if (code == EXIT_OK && measure_stop) {
+		complain("%s before the second of two windows: nothing is known",
+			 measure_end_name());
 		code = EXIT_INCOMPLETE;
+	} else if (code == EXIT_OK) {
+		code = measure_noise(&w[1], o, true, all);
+	}
 	if (code == EXIT_OK || (code == EXIT_INCOMPLETE && w[1].view->run.started_ns))
 		code = judge(o, &t, w);
 	for (int i = 0; i < 2; i++) {

@@ -252,7 +252,10 @@ int trial_look(struct view *v, struct measure *m, uint64_t duration_ns, struct t
 	m->begin = (struct measure_begin){0};
 	if (goal)
 		triggers_free(goal);
-	return code;
+	if (code != EXIT_OK || !measure_stop)
+		return code;
+	complain("%s: no fix is tried any more", measure_end_name());
+	return EXIT_INCOMPLETE;
 }
 
 /* ---- what they differ in ---- */

@@ -24,7 +24,8 @@ void trial_free(struct trial *r); /* NULL: nothing */
 
 /* Measures for so long without changing anything, into v, whose host has been read; goal: triggers
  * that hear it, NULL: none. Its window opens when --begin says; the next ones then follow, as m
- * says no more of that. Returns the exit code. */
+ * says no more of that. Returns the exit code: EXIT_INCOMPLETE, with the reason said, also where a
+ * signal ended it. */
 int trial_look(struct view *v, struct measure *m, uint64_t duration_ns, struct triggers *goal);
 
 #endif

@@ -148,8 +148,6 @@ static int look(struct tuning *t)
 	for (uint32_t i = 0; i < goal->count; i++)
 		goal->row[i].pulled = 0;
 	code = trial_look(v, &t->o->measure, t->o->look_ns, goal->count ? goal : NULL);
-	if (code == EXIT_OK && measure_stop)
-		code = EXIT_INCOMPLETE;
 	if (code != EXIT_OK) {
 		drop_view(v);
 		return code;

@@ -60,7 +60,8 @@ def noise(pid):
     return found[0] if len(found) > 1 else None
 
 
-for number, code, windows in ((signal.SIGKILL, -9, 1), (signal.SIGINT, 3, 2)):
+for number, code, windows in ((signal.SIGKILL, -9, 1), (signal.SIGTERM, 3, 1),
+                              (signal.SIGINT, 3, 2)):
     proc = lib.spawn("selftest", "-c", str(cpu), "-q")
     seen = {None}
     end = time.monotonic() + lib.READY_MAX_S
@@ -68,9 +69,10 @@ for number, code, windows in ((signal.SIGKILL, -9, 1), (signal.SIGINT, 3, 2)):
         seen.add(noise(proc.pid))
         time.sleep(0.01)
     # A terminal's goes to all of them; who is killed cannot clean up, so that is the others' work.
-    (os.killpg if number == signal.SIGINT else os.kill)(proc.pid, number)
+    (os.kill if number == signal.SIGKILL else os.killpg)(proc.pid, number)
     r = lib.finish(proc)
     is_(r.rc, code, f"{number.name}: the exit status")
+    ok(code < 0 or r.out or len(r.err.splitlines()) == 1, f"{number.name}: it says so", r)
     left = lib.await_gone(lambda: ours(proc.pid))
     is_((left, lib.read(MIGRATION)), ([], before), f"{number.name}: nothing is left")
 
