@@ -17,6 +17,7 @@
 #include "cmd/fixes.h"
 #include "cmd/limits.h"
 #include "cmd/live.h"
+#include "collect/knobs.h"
 #include "recording/read.h"
 
 #define PAUSE_NS (500 * NSEC_PER_MSEC)
@@ -36,8 +37,10 @@ struct trial {
 
 	struct turn turn[DIFF_RECORDINGS];
 	uint32_t at, wanted; /* windows */
-	bool on, over, failed, again;
-	bool blind; /* in a window no time was observed: the sampler had no turn */
+	uint32_t sure;       /* windows before the last turn, which found all as it had to be */
+	bool on, was_on, over, failed, again;
+	bool stopped; /* by a signal */
+	bool blind;   /* in a window no time was observed: the sampler had no turn */
 
 	struct view view[DIFF_RECORDINGS];
 	struct recording *recording[DIFF_RECORDINGS];
@@ -110,16 +113,37 @@ static bool has_fixes(const struct trial *r, uint32_t window)
 	return r->tried->in_turn ? (window + 1) / 2 % 2 : window >= r->tried->windows;
 }
 
+/* The settings are no longer those of the try. */
+static void lose(struct trial *r, const char *why)
+{
+	struct tried *t = r->tried;
+
+	if (!*t->cut)
+		snprintf(t->cut, sizeof(t->cut), "%s", why);
+	t->lost = true;
+	r->at = r->sure;
+}
+
 static int turn_to(struct trial *r, bool on)
 {
+	enum turned turned;
+	char why[KNOB_WHY];
 	uint64_t for_ns = r->tried->windows * (r->tried->window_ns + PAUSE_NS) + LATE_NS;
 
-	if (r->on == on)
+	if (r->on && on)
 		return 0;
-	r->on = on;
-	if (!guardian_turn(r->guardian, on, for_ns))
+	/* looks also at those that are back already: they may be lost by now */
+	turned = guardian_turn(r->guardian, on, for_ns, why);
+	r->on = on && turned == TURNED;
+	if (turned == TURNED) {
+		r->was_on |= on;
+		r->sure = r->at;
 		return 0;
-	r->on = false; /* all that could be is turned back then */
+	}
+	if (turned != TURNED_ERROR)
+		lose(r, why);
+	/* never taken by the kernel is not lost */
+	r->failed |= turned == TURNED_ERROR || (turned == TURNED_REFUSED && !r->was_on);
 	return -1;
 }
 
@@ -141,8 +165,7 @@ static int begin(void *ctx)
 {
 	struct trial *r = ctx;
 
-	r->failed = next_window(r);
-	return r->failed ? -1 : 0;
+	return next_window(r);
 }
 
 static bool step(void *ctx)
@@ -159,8 +182,7 @@ static bool step(void *ctx)
 		return true;
 	if (++r->at == r->wanted)
 		return false;
-	r->failed = next_window(r);
-	return !r->failed;
+	return !next_window(r);
 }
 
 /* Turns the fix back before the engine ends, which may wait for samplers and for the disk: also
@@ -170,8 +192,8 @@ static void over(void *ctx)
 	struct trial *r = ctx;
 
 	r->over = true;
-	if (turn_to(r, false))
-		r->failed = true;
+	r->stopped = measure_stop;
+	turn_to(r, false);
 }
 
 static int end(void *ctx)
@@ -318,6 +340,22 @@ static int compare(struct trial *r)
 	return 0;
 }
 
+/* Says why it ended early, if it did. said: lines that told of its settings already. */
+static void tell_end(struct trial *r, int code, uint32_t said)
+{
+	const char *incomplete = r->live->run.incomplete;
+	struct tried *t = r->tried;
+
+	if (*t->cut || code != EXIT_INCOMPLETE)
+		;
+	else if (*incomplete && !r->stopped)
+		snprintf(t->cut, sizeof(t->cut), "%s", incomplete);
+	else if (measure_stop && r->at < r->wanted)
+		snprintf(t->cut, sizeof(t->cut), "%s", measure_end_name());
+	if (t->lost && !t->stuck && !said)
+		say("%s%s", r->failed ? "" : "the try ended early: ", t->cut);
+}
+
 int trial_run(struct trial *r, bool keep)
 {
 	struct tried *t = r->tried;
@@ -330,7 +368,7 @@ int trial_run(struct trial *r, bool keep)
 	t->whole = r->at == r->wanted && (t->diff || !r->blind);
 	if (code == EXIT_OK && keep && t->whole && t->verdict == TRIED_HELPS) {
 		t->kept = !turn_to(r, true);
-		code = t->kept ? code : EXIT_ERROR;
+		code = r->failed ? EXIT_ERROR : code;
 	}
 	if (guardian_end(r->guardian, t->kept, &sum)) {
 		t->kept = false;
@@ -340,8 +378,9 @@ int trial_run(struct trial *r, bool keep)
 	t->others = sum.others;
 	t->gone = sum.gone;
 	t->offline = sum.offline;
-	if (code == EXIT_OK && !t->whole)
+	if (code == EXIT_OK && (!t->whole || t->lost))
 		code = EXIT_INCOMPLETE;
+	tell_end(r, code, sum.said);
 	if (code == EXIT_OK && t->verdict != TRIED_HELPS)
 		code = EXIT_CROSSED;
 	return code;

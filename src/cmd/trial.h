@@ -13,8 +13,9 @@
  *
  * trial_run measures t->windows windows of t->window_ns of each side into a recording, and compares
  * them. When it returns the knobs are as they were, unless t->kept: `keep` asks for that, where the
- * fixes help. Fills the rest of t. Returns the exit code, with the reason said; *views, which
- * t->diff points to, are freed by trial_free. */
+ * fixes help. Where they are lost meanwhile, to somebody else or with their thread or file, it ends
+ * early, without the windows in which that may have been. Fills the rest of t. Returns the exit
+ * code, with the reason said; *views, which t->diff points to, are freed by trial_free. */
 struct trial;
 struct trial *trial_new(struct tried *t, const struct measure *m, const char *dir,
 			const char *boot);

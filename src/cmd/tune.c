@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* culprit tune: tries one fix after the other, the most costly cause first, and keeps what helps.
- */
+/* culprit tune: tries one fix after the other, the costliest cause first, and keeps what helps. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +148,7 @@ static int look(struct tuning *t)
 		goal->row[i].pulled = 0;
 	code = trial_look(v, &t->o->measure, t->o->look_ns, goal->count ? goal : NULL);
 	if (code != EXIT_OK) {
+		snprintf(t->result.cut, sizeof(t->result.cut), "%s", v->run.incomplete);
 		drop_view(v);
 		return code;
 	}
@@ -253,9 +253,12 @@ static enum outcome step(struct tuning *t, int *code)
 		*code = run_trial(t, &tried, s);
 		if (tried.stuck)
 			forget_looks(t);
-		outcome = *code != EXIT_OK && *code != EXIT_CROSSED ? STEP_FAILED
-			  : tried.kept                              ? STEP_KEPT
-								    : STEP_IN_VAIN;
+		outcome = tried.kept                                    ? STEP_KEPT
+			  : *code == EXIT_OK || *code == EXIT_CROSSED   ? STEP_IN_VAIN
+			  : tried.lost && !tried.stuck && !measure_stop ? STEP_IN_VAIN
+									: STEP_FAILED;
+		if (outcome == STEP_FAILED && !measure_stop)
+			memcpy(t->result.cut, tried.cut, sizeof(tried.cut));
 	}
 	knobs_free(&tried.knobs);
 	return outcome;
@@ -314,6 +317,10 @@ static int go(struct tuning *t)
 		}
 	}
 	t->result.end = TUNED_CUT;
+	if (code == EXIT_ERROR || !t->result.cut[0])
+		snprintf(t->result.cut, sizeof(t->result.cut), "%s",
+			 code == EXIT_ERROR ? "there was an error, which standard error has"
+					    : measure_end_name());
 	return code;
 }
 

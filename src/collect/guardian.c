@@ -33,22 +33,24 @@ struct order {
 };
 
 struct answer {
-	int bad;
+	enum turned turned;
 	char why[KNOB_WHY];
 	struct guardian_sum sum;
 };
 
 /* ---- what both can do ---- */
 
-/* An interface that was renamed takes its settings along. */
-static void say_renamed(const struct knob *k)
+/* An interface that was renamed takes its settings along. True: a line was said. */
+static bool say_renamed(const struct knob *k)
 {
 	static const char dir[] = "/sys/class/net/";
 
-	if (k->turned && !strncmp(k->path, dir, strlen(dir)))
-		say("%s is no longer there: if its interface has another name by now, it still has "
-		    "'%s' under that name, and had '%s'",
-		    k->path, k->now ? k->now : k->new, k->old);
+	if (!k->turned || strncmp(k->path, dir, strlen(dir)) != 0)
+		return false;
+	say("%s is no longer there: if its interface has another name by now, look there: it had "
+	    "'%s' at first, and '%s' with the fix",
+	    k->path, k->old, k->now ? k->now : k->new);
+	return true;
 }
 
 uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bool all,
@@ -76,13 +78,14 @@ uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bo
 			knobs_remove(k, i);
 			break;
 		case KNOB_GONE:
-			say_renamed(&k->row[i]);
+			mine.said += say_renamed(&k->row[i]);
 			mine.gone++;
 			knobs_remove(k, i);
 			break;
 		case KNOB_OTHERS:
 			say("left as it is: %s", why);
 			mine.others++;
+			mine.said++;
 			knobs_remove(k, i);
 			break;
 		case KNOB_REFUSED:
@@ -102,19 +105,26 @@ uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bo
 }
 
 /* Turns all back that are not kept; the set stays as it is, for the next turn. */
-static int turn_back(struct guardian *g, char *why)
+static enum turned turn_back(struct guardian *g, char *why)
 {
-	int err = 0;
+	static const enum turned meanings[] = {[KNOB_OTHERS] = TURNED_LOST,
+					       [KNOB_GONE] = TURNED_LOST,
+					       [KNOB_REFUSED] = TURNED_REFUSED};
+	enum turned turned = TURNED;
+	char mine[KNOB_WHY];
 
+	g->on = false;
 	for (uint32_t i = g->knobs->count; i-- > 0;) {
 		struct knob *k = &g->knobs->row[i];
-		enum knob_back back = k->kept ? KNOB_BACK : knob_restore(k, "", why);
+		enum knob_back back = k->kept ? KNOB_BACK : knob_restore(k, "", mine);
 
-		if (back == KNOB_OTHERS || back == KNOB_REFUSED)
-			err = -1;
+		g->on |= back == KNOB_OTHERS || back == KNOB_REFUSED;
+		if (meanings[back] > turned) {
+			turned = meanings[back];
+			strcpy(why, mine);
+		}
 	}
-	g->on = err;
-	return err;
+	return turned;
 }
 
 /* ---- the guardian ---- */
@@ -133,16 +143,17 @@ static int announce(struct guardian *g)
 	return err;
 }
 
-static int unsaid(char *why)
+static enum turned unsaid(char *why)
 {
 	snprintf(why, KNOB_WHY, "the fix is not put in force: it could not be taken back later");
-	return -1;
+	return TURNED_ERROR;
 }
 
-static int turn_on(struct guardian *g, char *why)
+static enum turned turn_on(struct guardian *g, char *why)
 {
 	bool known = true;
 	char other[KNOB_WHY];
+	enum knob_set set;
 
 	for (uint32_t i = 0; i < g->knobs->count; i++)
 		known &= g->knobs->row[i].kept || g->knobs->row[i].now;
@@ -154,13 +165,14 @@ static int turn_on(struct guardian *g, char *why)
 
 		if (k->kept)
 			continue;
-		if (knob_apply(k, "", why)) {
+		set = knob_apply(k, "", why);
+		if (set != KNOB_SET) {
 			turn_back(g, other);
-			return -1;
+			return set == KNOB_LOST ? TURNED_LOST : TURNED_REFUSED;
 		}
 	}
 	if (known || !journal_write(g->dir, g->boot, g->knobs))
-		return 0;
+		return TURNED;
 	turn_back(g, other);
 	return unsaid(why);
 }
@@ -189,17 +201,17 @@ static bool obey(struct guardian *g, const struct order *o)
 
 	switch (o->what) {
 	case TURN_ON:
-		a.bad = turn_on(g, a.why);
+		a.turned = turn_on(g, a.why);
 		break;
 	case TURN_BACK:
-		a.bad = turn_back(g, a.why);
+		a.turned = turn_back(g, a.why);
 		break;
 	case KEEP:
-		a.bad = keep(g, a.why);
+		a.turned = keep(g, a.why) ? TURNED_ERROR : TURNED;
 		break;
 	case END:
-		a.bad = guardian_restore(g->knobs, g->dir, g->boot, false, &a.sum) != 0;
-		snprintf(a.why, sizeof(a.why), "not all could be put back");
+		if (guardian_restore(g->knobs, g->dir, g->boot, false, &a.sum))
+			a.turned = TURNED_ERROR; /* the reasons have been said */
 	}
 	send(g->socket, &a, sizeof(a), MSG_NOSIGNAL);
 	return o->what == KEEP || o->what == END;
@@ -316,7 +328,7 @@ static void learn_now(struct guardian *g)
 }
 
 /* The guardian is no longer there: does its work. */
-static int without(struct guardian *g)
+static enum turned without(struct guardian *g)
 {
 	int status = 0;
 
@@ -324,8 +336,9 @@ static int without(struct guardian *g)
 	g->pid = -1;
 	learn_now(g);
 	guardian_restore(g->knobs, g->dir, g->boot, false, NULL);
-	return complain("the process that puts things back %s: the try ends here",
-			WIFSIGNALED(status) ? "was killed" : "has heard nothing for too long");
+	complain("the process that puts things back %s: the try ends here",
+		 WIFSIGNALED(status) ? "was killed" : "has heard nothing for too long");
+	return TURNED_ERROR;
 }
 
 /* Waits for the answer; whoever has stopped the guardian does not keep a fix in force. */
@@ -338,25 +351,30 @@ static bool hear(struct guardian *g, struct answer *a)
 	return recv(g->socket, a, sizeof(*a), 0) == sizeof(*a);
 }
 
-static int order(struct guardian *g, int what, uint64_t for_ns, struct guardian_sum *sum)
+/* TURNED_ERROR: the reason has been said. */
+static enum turned order(struct guardian *g, int what, uint64_t for_ns, struct answer *a)
 {
 	struct order o = {what, for_ns};
-	struct answer a;
 
 	if (g->pid < 0)
-		return -1;
-	if (send(g->socket, &o, sizeof(o), MSG_NOSIGNAL) != sizeof(o) || !hear(g, &a))
+		return TURNED_ERROR;
+	if (send(g->socket, &o, sizeof(o), MSG_NOSIGNAL) != sizeof(o) || !hear(g, a))
 		return without(g);
-	if (sum)
-		*sum = a.sum;
-	return a.bad ? complain("%s", a.why) : 0;
+	if (a->turned == TURNED_ERROR && *a->why)
+		complain("%s", a->why);
+	return a->turned;
 }
 
-int guardian_turn(struct guardian *g, bool on, uint64_t for_ns)
+enum turned guardian_turn(struct guardian *g, bool on, uint64_t for_ns, char *why)
 {
+	struct answer a = {0};
+	enum turned turned;
+
 	for (uint32_t i = 0; on && i < g->knobs->count; i++)
 		g->knobs->row[i].turned = true; /* for without(): nobody will say which were */
-	return order(g, on ? TURN_ON : TURN_BACK, for_ns, NULL);
+	turned = order(g, on ? TURN_ON : TURN_BACK, for_ns, &a);
+	memcpy(why, a.why, sizeof(a.why));
+	return turned;
 }
 
 bool guardian_lives(const struct guardian *g)
@@ -368,11 +386,14 @@ bool guardian_lives(const struct guardian *g)
 
 int guardian_end(struct guardian *g, bool keep, struct guardian_sum *sum)
 {
+	struct answer a = {0};
 	int err;
 
 	if (!g)
 		return 0;
-	err = order(g, keep ? KEEP : END, 0, sum);
+	err = order(g, keep ? KEEP : END, 0, &a) == TURNED ? 0 : -1;
+	if (sum)
+		*sum = a.sum;
 	reap_killed(g->pid); /* done with all, and perhaps stopped */
 	close(g->socket);
 	free(g);

@@ -20,9 +20,16 @@ struct guardian;
 struct guardian *guardian_start(struct knobs *knobs, const char *dir, const char *boot,
 				const struct cpus *housekeeping);
 
+enum turned {
+	TURNED,
+	TURNED_LOST,    /* a file or a thread has gone, or somebody else has set it: `why` */
+	TURNED_REFUSED, /* by the kernel: `why` */
+	TURNED_ERROR,   /* no guardian, or no journal: the reason has been said */
+};
+
 /* Turns all knobs on, or back; for_ns: if it hears nothing for so long it turns them back and ends.
- * 0, or -1 with the reason said: then all has been turned back, as far as that could be done. */
-int guardian_turn(struct guardian *g, bool on, uint64_t for_ns);
+ * Unless they are TURNED, all has been turned back, as far as that could be done. why[KNOB_WHY] */
+enum turned guardian_turn(struct guardian *g, bool on, uint64_t for_ns, char *why);
 
 bool guardian_lives(const struct guardian *g);
 
@@ -32,6 +39,7 @@ struct guardian_sum {
 	uint32_t offline; /* those of `back` that lack CPUs which are offline */
 	uint32_t gone;    /* file or thread is no longer there */
 	uint32_t others;  /* changed by somebody else since: left alone */
+	uint32_t said;    /* those that a line was said of */
 };
 
 /* Turns them back, or leaves them as they are and says so in the journal, and frees it; without the

@@ -72,29 +72,60 @@ static int take_now(struct knob *k, const char *text)
 	return 0;
 }
 
-int knob_apply(struct knob *k, const char *root, char *why)
+static bool is_gone(int err)
 {
-	char text[KNOB_VALUE], name[PATH_MAX];
+	return err == -ENOENT || err == -ESRCH || err == -ENODEV;
+}
+
+static void say_gone(const struct knob *k, const char *name, char *why)
+{
+	if (k->kind == KNOB_THREAD)
+		fail(why, "%s cannot be set any more: the thread has ended", name);
+	else
+		fail(why, "%s is no longer there", name);
+}
+
+/* Words for a call that failed on it. */
+static enum knob_set not_set(const struct knob *k, const char *name, const char *what, int err,
+			     char *why)
+{
+	if (is_gone(err)) {
+		say_gone(k, name, why);
+		return KNOB_LOST;
+	}
+	fail(why, "%s%s: %s", name, what, strerror(-err));
+	return KNOB_NOT_SET;
+}
+
+enum knob_set knob_apply(struct knob *k, const char *root, char *why)
+{
+	char text[KNOB_VALUE], name[PATH_MAX], refuses[200];
 	int err = look(k, root, text);
 
 	knob_name(k, name, sizeof(name));
 	if (err)
-		return fail(why, "%s cannot be read: %s", name,
-			    err == -ESRCH ? "the thread has ended" : strerror(-err));
-	if (!is_same(k, root, text, k->old) && !(k->now && is_same(k, root, text, k->now)))
-		return fail(why, "%s was %s, and somebody has made it %.100s since: it is left so",
-			    name, k->old, text);
+		return not_set(k, name, " cannot be read", err, why);
+	if (!is_same(k, root, text, k->old) && !(k->now && is_same(k, root, text, k->now))) {
+		fail(why, "somebody has set %s to %.100s, where %.100s was: that is left so", name,
+		     text, k->old);
+		return KNOB_LOST;
+	}
 	k->turned = true;
 	err = set(k, root, k->new);
+	snprintf(refuses, sizeof(refuses), ": the kernel refuses %.100s", k->new);
 	if (err)
-		return fail(why, "%s: the kernel refuses %s: %s", name, k->new, strerror(-err));
+		return not_set(k, name, refuses, err, why);
 	err = look(k, root, text);
 	if (err)
-		return fail(why, "%s cannot be read again: %s", name, strerror(-err));
+		return not_set(k, name, " cannot be read again", err, why);
 	if (knob_same(text, k->old))
-		return fail(why, "%s: the kernel left it as it was, %.100s, when %s was written",
-			    name, k->old, k->new);
-	return take_now(k, text) ? fail(why, "out of memory") : 0;
+		fail(why, "%s: the kernel left it as it was, %.100s, when %s was written", name,
+		     k->old, k->new);
+	else if (take_now(k, text))
+		fail(why, "out of memory");
+	else
+		return KNOB_SET;
+	return KNOB_NOT_SET;
 }
 
 /* True for a file of a CPU that is offline: it comes again with the CPU, set as it was left. */
@@ -162,6 +193,10 @@ static enum knob_back put_back(struct knob *k, const char *root, const char *nam
 	char text[KNOB_VALUE];
 	int err = set(k, root, k->old);
 
+	if (is_gone(err) && !is_of_offline(k, root)) {
+		say_gone(k, name, why);
+		return KNOB_GONE;
+	}
 	if (err == -EINVAL && k->kind == KNOB_THREAD && knob_cpus_offline(root, k->old))
 		fail(why,
 		     "%s: its CPUs are offline: %s can be put back when one of them is online "
@@ -174,9 +209,13 @@ static enum knob_back put_back(struct knob *k, const char *root, const char *nam
 	err = look(k, root, text);
 	if (!err && is_same(k, root, text, k->old))
 		return kernel_keeps_masks(root) ? KNOB_BACK : is_back(k, name, text, why);
+	if (is_gone(err)) {
+		say_gone(k, name, why);
+		return KNOB_GONE;
+	}
 	if (!err)
 		take_now(k, text); /* nobody else's when it is tried again */
-	fail(why, "%s was %s, and the kernel made %.100s of that now", name, k->old,
+	fail(why, "%s: %.100s was written, and the kernel made %.100s of that now", name, k->old,
 	     err ? strerror(-err) : text);
 	return KNOB_REFUSED;
 }
@@ -195,8 +234,10 @@ enum knob_back knob_restore(struct knob *k, const char *root, char *why)
 		     name, k->old);
 		return KNOB_REFUSED;
 	}
-	if (err == -ENOENT || err == -ESRCH)
+	if (is_gone(err)) {
+		say_gone(k, name, why);
 		return KNOB_GONE;
+	}
 	if (err) {
 		fail(why, "%s: %s cannot be put back: %s", name, k->old, strerror(-err));
 		return KNOB_REFUSED;
@@ -207,8 +248,9 @@ enum knob_back knob_restore(struct knob *k, const char *root, char *why)
 		return put_back(k, root, name, why);
 	if (is_same(k, root, text, k->old))
 		return is_back(k, name, text, why);
-	fail(why, "%s was %s, %s %s, and somebody has made it %.100s since", name, k->old,
-	     k->now ? "culprit made it" : "the fix was to make it", k->now ? k->now : k->new, text);
+	fail(why, "somebody has set %s to %.100s since: at first there was %.100s, and %s %.100s",
+	     name, text, k->old, k->now ? "culprit set" : "the fix was to set",
+	     k->now ? k->now : k->new);
 	return KNOB_OTHERS;
 }
 

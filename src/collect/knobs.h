@@ -21,17 +21,22 @@
 int knobs_plan(struct knobs *k, const char *root, enum knob_kind kind, const char *path,
 	       const char *value, unsigned tid, char *why);
 
-/* Sets a knob, and reads back what the kernel made of it into `now`. 0 or -1: also where somebody
- * else has changed it since, which is left alone, and where the kernel leaves it as it was. */
-int knob_apply(struct knob *k, const char *root, char *why);
+enum knob_set {
+	KNOB_SET,
+	KNOB_LOST,    /* gone, or changed by somebody else since, which is left alone: `why` */
+	KNOB_NOT_SET, /* the kernel refuses it, or leaves it as it was: `why` */
+};
+
+/* Sets a knob, and reads back what the kernel made of it into `now`. */
+enum knob_set knob_apply(struct knob *k, const char *root, char *why);
 
 enum knob_back {
 	KNOB_BACK, /* all is as it was, or was it already */
 	/* As before are the CPUs of a thread, without some that are offline, and they may stay away
 	 * when these are online again: `why` */
 	KNOB_OFFLINE,
-	KNOB_GONE,    /* the file or the thread is no longer there */
-	KNOB_OTHERS,  /* somebody else has changed it since: it was left alone */
+	KNOB_GONE,    /* the file or the thread is no longer there: `why` */
+	KNOB_OTHERS,  /* somebody else has changed it since: it was left alone: `why` */
 	KNOB_REFUSED, /* `why` */
 };
 

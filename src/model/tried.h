@@ -7,6 +7,7 @@
 #include "model/knob.h"
 
 #define TRIED_FIXES 8
+#define TRIED_WHY   512
 
 /* Said where threads were moved: no undo brings this back. */
 #define TRIED_CHILDREN "what the moved threads have started meanwhile keeps the CPUs of the fix"
@@ -49,6 +50,10 @@ struct tried {
 	/* Putting back failed, or was not done by who had to: what is as it was is not known. */
 	bool stuck;
 	bool whole; /* all windows that were wanted are there */
+	/* Reason why it ended early, "SIGINT came", unescaped; "": it did not, or that has been
+	 * said otherwise. */
+	char cut[TRIED_WHY];
+	bool lost; /* because of its settings: another try may do */
 };
 
 const char *tried_verdict_name(enum tried_verdict verdict); /* "helps" */

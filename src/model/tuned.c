@@ -72,6 +72,7 @@ int tuned_take(struct tuned_step *s, const struct tried *t)
 	s->gone = t->gone;
 	s->offline = t->offline;
 	s->stuck = t->stuck;
+	memcpy(s->cut, t->cut, sizeof(s->cut));
 	if (t->diff) {
 		memcpy(s->asked, t->asked, sizeof(s->asked));
 		memcpy(s->total, t->diff->total, sizeof(s->total));
@@ -92,14 +93,38 @@ int tuned_take(struct tuned_step *s, const struct tried *t)
 	return 0;
 }
 
-const char *tuned_end_name(enum tuned_end end)
+const char *tuned_ended(const struct tuned *t)
 {
 	static const char *const names[TUNED_ENDS] = {
 		[TUNED_NOTHING] = "nothing is left to try",
 		[TUNED_GOAL] = "the goal is met",
 		[TUNED_ENOUGH] = "as many fixes were tried as were allowed",
-		[TUNED_CUT] = "it was ended early",
 	};
 
-	return names[end];
+	return t->end == TUNED_CUT ? t->cut : names[t->end];
+}
+
+bool tuned_any_stuck(const struct tuned *t)
+{
+	for (uint32_t i = 0; i < t->nsteps; i++)
+		if (t->step[i].stuck)
+			return true;
+	return false;
+}
+
+bool tuned_any_changed(const struct tuned *t)
+{
+	for (uint32_t i = 0; i < t->nsteps; i++)
+		if (t->step[i].knobs.count)
+			return true;
+	return false;
+}
+
+uint32_t tuned_kept(const struct tuned *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nsteps; i++)
+		n += t->step[i].kept;
+	return n;
 }

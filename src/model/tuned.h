@@ -7,13 +7,14 @@
 #include "model/tried.h"
 #include "model/trigger.h"
 
-#define TUNED_WHY 512
+#define TUNED_WHY TRIED_WHY
 
 /* One fix, or several that were tried as one. */
 struct tuned_step {
 	struct tried_fix fix[TRIED_FIXES];
 	uint32_t nfixes;
 	char why[TUNED_WHY]; /* reason why it could not be tried; "": it could */
+	char cut[TRIED_WHY]; /* as in struct tried */
 	enum tried_verdict verdict;
 	bool kept;
 	struct knobs knobs; /* the settings that it changes; owned */
@@ -44,7 +45,7 @@ enum tuned_end {
 	TUNED_NOTHING, /* nothing is left that can be tried */
 	TUNED_GOAL,    /* the goal is met */
 	TUNED_ENOUGH,  /* as many were tried as were allowed */
-	TUNED_CUT,     /* ended early */
+	TUNED_CUT,     /* ended early: `cut` */
 	TUNED_ENDS,
 };
 
@@ -58,6 +59,7 @@ struct tuned {
 	const char *goal;                /* NULL: none */
 	enum tuned_goal reached;         /* as the settings are in the end */
 	enum tuned_end end;
+	char cut[TUNED_WHY]; /* "SIGINT came", unescaped */
 	bool dry;
 	char *boot; /* boot parameters that the audit asks for; owned; NULL: none */
 };
@@ -75,12 +77,16 @@ void tuned_free(struct tuned *t); /* frees its contents */
 /* Takes over what a try was, as a step: copies all. 0 or -ENOMEM. */
 int tuned_take(struct tuned_step *s, const struct tried *t);
 
-const char *tuned_end_name(enum tuned_end end); /* "nothing is left to try" */
+const char *tuned_ended(const struct tuned *t); /* "nothing is left to try"; unescaped */
 
-/* True for a step that was measured and not kept. */
+bool tuned_any_stuck(const struct tuned *t);
+bool tuned_any_changed(const struct tuned *t); /* with what was changed back */
+uint32_t tuned_kept(const struct tuned *t);    /* number of steps */
+
+/* True for a step that was measured, to its end, and not kept. */
 static inline bool tuned_in_vain(const struct tuned_step *s)
 {
-	return !s->why[0] && !s->kept && s->verdict != TRIED_NOT;
+	return !s->why[0] && !s->cut[0] && !s->kept && s->verdict != TRIED_NOT;
 }
 
 #endif

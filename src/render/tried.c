@@ -163,6 +163,9 @@ static const char *conclusion(const struct tried *t)
 	case TRIED_HARMS:
 		return "it does not help: more time is lost with it";
 	default:
+		if (t->lost)
+			return "there were not two windows of each that surely had their "
+			       "settings: nothing can be said";
 		return "there were not two windows of each in which the CPUs were observed: "
 		       "nothing can be said";
 	}
@@ -192,6 +195,7 @@ static void write_state(const struct page *p)
 int render_tried_text(const struct tried *t, const struct render_options *options, FILE *out)
 {
 	struct page p = {out, t, options->colour, options->width ? options->width : 100};
+	char cut[TEXT_LEN];
 
 	write_head(&p);
 	write_fixes(&p);
@@ -199,6 +203,9 @@ int render_tried_text(const struct tried *t, const struct render_options *option
 		write_figures(&p);
 	fprintf(out, "\n%s%s%s\n", p.colour ? "\033[1m" : "", conclusion(t),
 		p.colour ? "\033[0m" : "");
+	if (t->cut[0])
+		fprintf(out, "it ended early: %s\n",
+			escape_text(t->cut, SIZE_MAX, cut, sizeof(cut)));
 	if (!t->dry)
 		write_state(&p);
 	return ferror(out) ? -EIO : 0;

@@ -110,6 +110,7 @@ int render_tried_json(const struct tried *t, FILE *out)
 	json_u64(&j, "window_ns", t->window_ns);
 	json_bool(&j, "in_turn", t->in_turn);
 	json_bool(&j, "whole", t->whole);
+	json_string(&j, "cut_short", t->cut[0] ? t->cut : NULL);
 	if (t->diff)
 		write_measured(&j, t);
 	json_string(&j, "verdict", tried_verdict_name(t->verdict));

@@ -41,31 +41,6 @@ static const char *name_of(const struct tuned_step *s, char buf[NAMED])
 	return buf;
 }
 
-static bool any_stuck(const struct tuned *t)
-{
-	for (uint32_t i = 0; i < t->nsteps; i++)
-		if (t->step[i].stuck)
-			return true;
-	return false;
-}
-
-static bool any_changed(const struct tuned *t)
-{
-	for (uint32_t i = 0; i < t->nsteps; i++)
-		if (t->step[i].knobs.count)
-			return true;
-	return false;
-}
-
-static uint32_t count_kept(const struct tuned *t)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < t->nsteps; i++)
-		n += t->step[i].kept;
-	return n;
-}
-
 /* ---- before and after ---- */
 
 static void put_lost(struct sheet *s, const struct tuned_look *l)
@@ -138,7 +113,7 @@ static void write_looks(struct sheet *s, const struct tuned *t)
 			  "a fix brought is below, measured without and with it.",
 			  format_ns(t->before.observed_ns, a, sizeof(a)),
 			  format_ns(t->after.observed_ns, b, sizeof(b)));
-	else if (count_kept(t))
+	else if (tuned_kept(t))
 		sheet_say(s, "No whole window was measured behind the last change.");
 }
 
@@ -269,18 +244,31 @@ static void write_changes(struct sheet *s, const struct tuned *t, const char *he
 	}
 }
 
-static void write_refused(struct sheet *s, const struct tuned *t)
+static const char *refusal(const struct tuned_step *x)
+{
+	return x->why;
+}
+
+static const char *cut(const struct tuned_step *x)
+{
+	return x->cut;
+}
+
+static void write_reasons(struct sheet *s, const struct tuned *t, const char *heading,
+			  const char *(*reason)(const struct tuned_step *x))
 {
 	uint32_t n = 0;
 	char name[NAMED];
 
 	for (uint32_t i = 0; i < t->nsteps; i++) {
-		if (!t->step[i].why[0])
+		const char *why = reason(&t->step[i]);
+
+		if (!*why)
 			continue;
 		if (!n)
-			sheet_heading(s, "Not tried");
+			sheet_heading(s, heading);
 		if (++n <= REFUSED_SHOWN)
-			sheet_item(s, "%s: %s", name_of(&t->step[i], name), t->step[i].why);
+			sheet_item(s, "%s: %s", name_of(&t->step[i], name), why);
 	}
 	if (n > REFUSED_SHOWN)
 		sheet_item(s, "and %u more: all of them with -f json", n - REFUSED_SHOWN);
@@ -300,9 +288,9 @@ static void write_boot(struct sheet *s, const struct tuned *t)
 static void write_goal(struct sheet *s, const struct tuned *t)
 {
 	/* The look at the settings as they are now; NULL: there is none. */
-	const struct tuned_look *last = t->after.observed_ns            ? &t->after
-					: count_kept(t) || any_stuck(t) ? NULL
-									: &t->before;
+	const struct tuned_look *last = t->after.observed_ns                  ? &t->after
+					: tuned_kept(t) || tuned_any_stuck(t) ? NULL
+									      : &t->before;
 
 	if (!t->goal)
 		return;
@@ -320,7 +308,7 @@ static void write_goal(struct sheet *s, const struct tuned *t)
 static void write_back(struct sheet *s, const struct tuned *t)
 {
 	const char *command = t->one ? "try" : "tune";
-	uint32_t others = 0, gone = 0, offline = 0, kept = count_kept(t);
+	uint32_t others = 0, gone = 0, offline = 0, kept = tuned_kept(t);
 
 	for (uint32_t i = 0; i < t->nsteps; i++) {
 		others += t->step[i].others;
@@ -332,13 +320,13 @@ static void write_back(struct sheet *s, const struct tuned *t)
 			  "What was kept is in force; culprit %s --undo takes it back, and so "
 			  "does a reboot.",
 			  command);
-	if (any_stuck(t))
+	if (tuned_any_stuck(t))
 		sheet_say(s,
 			  "Putting back failed: whether all%s that was changed is as it was is not "
 			  "known. What is left of it culprit %s --undo puts back, and so does a "
 			  "reboot.",
 			  kept ? " else" : "", command);
-	else if (any_changed(t))
+	else if (tuned_any_changed(t))
 		sheet_say(s, "%s is as it was%s", kept ? "All else" : "What was changed",
 			  others || gone || offline ? ", but for:" : ".");
 	else
@@ -355,13 +343,13 @@ static void write_end(struct sheet *s, const struct tuned *t)
 {
 	sheet_heading(s, "State");
 	if (t->dry) {
-		sheet_say(s, any_changed(t)
+		sheet_say(s, tuned_any_changed(t)
 				     ? "Nothing is changed: in this order fixes would be tried."
 				     : "Nothing is changed, and no fix would be tried.");
 		return;
 	}
 	if (!t->one)
-		sheet_say(s, "It ended because %s.", tuned_end_name(t->end));
+		sheet_say(s, "It ended because %s.", tuned_ended(t));
 	write_goal(s, t);
 	write_back(s, t);
 	for (uint32_t i = 0; i < t->nsteps; i++)
@@ -394,7 +382,8 @@ int render_tuned(const struct tuned *t, enum sheet_form form, const struct rende
 	write_method(&s, t);
 	write_changes(&s, t, t->one || t->dry ? "What it changes" : "What was changed",
 		      t->one || t->dry);
-	write_refused(&s, t);
+	write_reasons(&s, t, "Not tried to the end", cut);
+	write_reasons(&s, t, "Not tried", refusal);
 	write_boot(&s, t);
 	write_end(&s, t);
 	return sheet_end(&s);

@@ -26,6 +26,7 @@ static void put_step(struct json *j, const struct tuned_step *s)
 	json_object(j, NULL);
 	render_tried_fixes(j, s->fix, s->nfixes);
 	json_string(j, "why_not", s->why[0] ? s->why : NULL);
+	json_string(j, "cut_short", s->cut[0] ? s->cut : NULL);
 	json_string(j, "verdict", tried_verdict_name(s->verdict));
 	json_bool(j, "kept", s->kept);
 	render_tried_knobs(j, &s->knobs, true);
@@ -68,7 +69,7 @@ int render_tuned_json(const struct tuned *t, FILE *out)
 		json_bool(&j, "goal_met", t->reached == GOAL_MET);
 	else
 		json_null(&j, "goal_met");
-	json_string(&j, "ended", tuned_end_name(t->end));
+	json_string(&j, "ended", tuned_ended(t));
 	json_end(&j);
 	return ferror(out) ? -EIO : 0;
 }

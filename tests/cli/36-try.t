@@ -189,7 +189,8 @@ is_(r.out, "put back: 2 settings\n", "--undo passes over a line that is damaged"
 kept(r, "and keeps it, too", "rand\x07mize")
 leave(BOOT, f"knob file 0 ={STATS} =999 =120 -")
 r = attempt("--undo")
-ok(r.rc == 0 and f"the fix was to make it 120, and somebody has made it {before} since" in r.err
+ok(r.rc == 0
+   and f"to {before} since: at first there was 999, and the fix was to set 120" in r.err
    and r.out == "put back: 0 settings\nleft as somebody else has set them: 1\n",
    "also where both processes were killed while they turned it", r)
 leave(BOOT, f"knob file 0 ={STATS} =120 ={before} unturned")
@@ -200,8 +201,9 @@ RENAMED = "/sys/class/net/culprit-none/queues/rx-0/rps_cpus"
 leave(BOOT, f"knob file 0 ={RENAMED} =0 =1 =1")
 r = attempt("--undo")
 is_((r.rc, r.out, r.err), (0, "put back: 0 settings\nno longer there: 1\n", (
-    f"culprit: {RENAMED} is no longer there: if its interface has another name by now, it still "
-    "has '1' under that name, and had '0'\n")), "--undo of what an interface has taken along")
+    f"culprit: {RENAMED} is no longer there: if its interface has another name by now, look "
+    "there: it had '0' at first, and '1' with the fix\n")),
+    "--undo of what an interface has taken along")
 leave(BOOT, f"knob file 0 ={STATS} =120 ={before} unturned")
 refused("nor has it to be before the next try", f"K25:{BOUND}", *ON,
         says="is bound to its CPUs")

@@ -96,7 +96,7 @@ static void there_and_back(enum knob_kind kind, const char *path, const char *be
 	assert_int_equal(knobs_plan(&k, root, kind, path, value, 0, why), 0);
 	assert_int_equal(k.count, 1);
 	assert_string_equal(get(path), before);
-	assert_int_equal(knob_apply(&k.row[0], root, why), 0);
+	assert_int_equal(knob_apply(&k.row[0], root, why), KNOB_SET);
 	assert_string_equal(get(path), written);
 	if (kind != KNOB_FILE) /* the kernel shows its choice, and this root does not */
 		put_text(path, "always madvise [never]\nA NO_X\n");
@@ -150,7 +150,7 @@ static void globs_take_all_and_only_what_differs(void **state)
 			 0);
 	assert_int_equal(k.count, 2);
 	for (uint32_t i = 0; i < k.count; i++)
-		assert_int_equal(knob_apply(&k.row[i], root, why), 0);
+		assert_int_equal(knob_apply(&k.row[i], root, why), KNOB_SET);
 	assert_string_equal(get("/sys/class/net/$(id);`id`/queues/rx-0/rps_cpus"), "1\n");
 	for (uint32_t i = k.count; i-- > 0;)
 		assert_int_equal(knob_restore(&k.row[i], root, why), KNOB_BACK);
@@ -166,18 +166,21 @@ static void others_changes_are_left_alone(void **state)
 	(void)state;
 	put_text("/sys/x", "1\n");
 	assert_int_equal(knobs_plan(&k, root, KNOB_FILE, "/sys/x", "2", 0, why), 0);
-	assert_int_equal(knob_apply(&k.row[0], root, why), 0);
+	assert_int_equal(knob_apply(&k.row[0], root, why), KNOB_SET);
 	put_text("/sys/x", "7\n");
 	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_OTHERS);
 	assert_string_equal(get("/sys/x"), "7\n");
-	assert_string_equal(why,
-			    "/sys/x was 1, culprit made it 2, and somebody has made it 7 since");
+	assert_string_equal(
+		why, "somebody has set /sys/x to 7 since: at first there was 1, and culprit set 2");
 	/* Nor is it set again: neither what was there nor what the fix made of it is there. */
-	assert_int_equal(knob_apply(&k.row[0], root, why), -1);
+	assert_int_equal(knob_apply(&k.row[0], root, why), KNOB_LOST);
 	assert_string_equal(get("/sys/x"), "7\n");
-	assert_string_equal(why, "/sys/x was 1, and somebody has made it 7 since: it is left so");
+	assert_string_equal(why, "somebody has set /sys/x to 7, where 1 was: that is left so");
 	unlink(at("/sys/x"));
 	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_GONE);
+	assert_string_equal(why, "/sys/x is no longer there");
+	assert_int_equal(knob_apply(&k.row[0], root, why), KNOB_LOST);
+	assert_string_equal(why, "/sys/x is no longer there");
 	knobs_free(&k);
 
 	/* A CPU's file comes again with the CPU. */
@@ -186,7 +189,7 @@ static void others_changes_are_left_alone(void **state)
 				    "/sys/devices/system/cpu/cpu7/cpuidle/state1/disable", "1", 0,
 				    why),
 			 0);
-	assert_int_equal(knob_apply(&k.row[0], root, why), 0);
+	assert_int_equal(knob_apply(&k.row[0], root, why), KNOB_SET);
 	unlink(at("/sys/devices/system/cpu/cpu7/cpuidle/state1/disable"));
 	put_text("/sys/devices/system/cpu/cpu7/online", "0\n");
 	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_REFUSED);
@@ -199,7 +202,7 @@ static void others_changes_are_left_alone(void **state)
 	put_text("/sys/x", "1\n");
 	assert_int_equal(knobs_plan(&k, root, KNOB_FILE, "/sys/x", "2", 0, why), 0);
 	put_text("/sys/x", "7\n");
-	assert_int_equal(knob_apply(&k.row[0], root, why), -1);
+	assert_int_equal(knob_apply(&k.row[0], root, why), KNOB_LOST);
 	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_BACK);
 	assert_string_equal(get("/sys/x"), "7\n");
 	knobs_free(&k);
@@ -246,7 +249,7 @@ static void masks_are_compared_as_masks(void **state)
 	/* The kernel takes the write, and leaves what was there. */
 	free(k.row[0].new);
 	k.row[0].new = strdup("3");
-	assert_int_equal(knob_apply(&k.row[0], root, why), -1);
+	assert_int_equal(knob_apply(&k.row[0], root, why), KNOB_NOT_SET);
 	assert_string_equal(why, "/sys/workqueue/cpumask: the kernel left it as it was, 03, when 3 "
 				 "was written");
 	knobs_free(&k);
@@ -302,7 +305,7 @@ static void moves_threads(void **state)
 		}
 	if (CPU_COUNT(&before) > 1) {
 		assert_int_equal(knobs_plan(&k, "", KNOB_THREAD, "", first, pid, why), 0);
-		assert_int_equal(knob_apply(&k.row[0], "", why), 0);
+		assert_int_equal(knob_apply(&k.row[0], "", why), KNOB_SET);
 		sched_getaffinity(pid, sizeof(now), &now);
 		assert_int_equal(CPU_COUNT(&now), 1);
 		assert_int_equal(knob_restore(&k.row[0], "", why), KNOB_BACK);
@@ -311,6 +314,8 @@ static void moves_threads(void **state)
 		knob_apply(&k.row[0], "", why);
 		k.row[0].born++; /* another thread has the number now */
 		assert_int_equal(knob_restore(&k.row[0], "", why), KNOB_GONE);
+		assert_int_equal(knob_apply(&k.row[0], "", why), KNOB_LOST);
+		assert_non_null(strstr(why, "] cannot be set any more: the thread has ended"));
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -429,12 +434,15 @@ static void offline_cpus_stay_in_masks(void **state)
 		{"0", "0,2", "0,2-3", "0-2", KNOB_REFUSED, "and the kernel made 0,2-3 of"},
 		{"0-1", "0,3", "0", "0", KNOB_OFFLINE, " were 0-1, and are 0: what is offline"},
 		/* somebody else's */
-		{"0", "2-3", "2", "0-3", KNOB_OTHERS, "somebody has made it 2 since"},
-		{"0", "2-3", "1", "0-2", KNOB_OTHERS, "somebody has made it 1 since"},
-		{"0", "2-3", "2", "", KNOB_OTHERS, "somebody has made it 2 since"},
+		{"0", "2-3", "2", "0-3", KNOB_OTHERS,
+		 " to 2 since: at first there was 0, and culprit"},
+		{"0", "2-3", "1", "0-2", KNOB_OTHERS,
+		 " to 1 since: at first there was 0, and culprit"},
+		{"0", "2-3", "2", "", KNOB_OTHERS,
+		 " to 2 since: at first there was 0, and culprit"},
 		/* `now` is not known: some of these CPUs at the most */
 		{"0", NULL, "1-3", "0-3", KNOB_OTHERS,
-		 "was 0, the fix was to make it 2-3, and somebody has made it 1-3 since"},
+		 " to 1-3 since: at first there was 0, and the fix was to set 2-3"},
 		{"0", NULL, "3", "0-3", KNOB_REFUSED, "and the kernel made 3 of"},
 		/* The CPUs of before are all offline. */
 		{"8000", "2-3", "2-3", "0-3", KNOB_REFUSED,

@@ -18,11 +18,12 @@
 #include "cmd/fixes.h"
 #include "cmd/live.h"
 #include "cmd/trial.h"
+#include "collect/knobs.h"
 
 #define BOOT "0"
 
 static char dir[64], knob[96], journal[96];
-static bool kills; /* the guardian; else the window is cut short */
+static enum { KILLED, CUT, GONE, OTHERS } how; /* KILLED: the guardian; CUT: the window */
 
 /* ---- what is not there in this test ---- */
 
@@ -66,6 +67,15 @@ static char value(void)
 	return (char)c;
 }
 
+static void set(const char *text)
+{
+	FILE *f = fopen(knob, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
 static void kill_guardian(void)
 {
 	char path[64];
@@ -91,11 +101,19 @@ int live_run(struct live *l)
 	assert_int_equal(l->begin(l->ctx), 0);
 	assert_int_equal(value(), 'A');
 	l->view->run.started_ns -= hour_ns;
+	if (how == GONE || how == OTHERS) {
+		assert_int_equal(unlink(knob), 0);
+		if (how == OTHERS)
+			set("C\n");
+		assert_false(l->step(l->ctx));
+		l->over(l->ctx);
+		return EXIT_OK;
+	}
 	assert_true(l->step(l->ctx));
 	assert_int_equal(value(), 'B');
-	if (kills)
+	if (how == KILLED)
 		kill_guardian();
-	assert_int_equal(l->step(l->ctx), !kills);
+	assert_int_equal(l->step(l->ctx), how != KILLED);
 	if (l->over)
 		l->over(l->ctx);
 	assert_int_equal(value(), 'A');
@@ -127,25 +145,26 @@ static int remove_dir(void **state)
 	return rmdir(dir); /* nothing else is in it */
 }
 
-static void fix_is_back(bool killed)
+static void fix_is_back(int end, int code, const char *cut)
 {
 	struct host host = {0};
 	struct measure m = {0};
 	struct tried t = {
 		.host = &host, .in_turn = true, .windows = 2, .window_ns = 200 * NSEC_PER_MSEC};
-	FILE *f = fopen(knob, "w");
+	char why[128];
 	struct trial *r;
 
-	kills = killed;
-	assert_non_null(f);
-	fputs("A\n", f);
-	fclose(f);
+	how = end;
+	set("A\n");
 	assert_non_null(knobs_add(&t.knobs, KNOB_FILE, knob, "A", "B"));
 	r = trial_new(&t, &m, dir, BOOT);
 	assert_non_null(r);
 	assert_int_equal(access(journal, F_OK), 0);
-	assert_int_equal(trial_run(r, true), EXIT_ERROR);
-	assert_int_equal(t.stuck, killed);
+	assert_int_equal(trial_run(r, true), code);
+	assert_int_equal(t.stuck, end == KILLED);
+	assert_int_equal(t.lost, end == GONE || end == OTHERS);
+	snprintf(why, sizeof(why), cut, knob);
+	assert_string_equal(t.cut, why);
 	assert_false(t.kept || t.whole);
 	assert_int_equal(access(journal, F_OK), -1);
 	assert_int_equal(wait(NULL), -1);
@@ -156,13 +175,22 @@ static void fix_is_back(bool killed)
 static void fix_is_back_when_the_guardian_is_killed(void **state)
 {
 	(void)state;
-	fix_is_back(true);
+	fix_is_back(KILLED, EXIT_ERROR, "");
 }
 
 static void fix_is_back_when_the_window_is_cut(void **state)
 {
 	(void)state;
-	fix_is_back(false);
+	fix_is_back(CUT, EXIT_ERROR, ""); /* nor can the recording be read */
+}
+
+static void what_is_lost_ends_it(void **state)
+{
+	(void)state;
+	fix_is_back(GONE, EXIT_INCOMPLETE, "%s is no longer there");
+	fix_is_back(OTHERS, EXIT_INCOMPLETE,
+		    "somebody has set %s to C, where A was: that is left so");
+	assert_int_equal(value(), 'C');
 }
 
 /* A try that cannot put its fix in force may take long to end: that is none of the guardian's
@@ -172,13 +200,14 @@ static void no_hurry_without_a_fix(void **state)
 	const struct cpus anywhere = {0};
 	struct knobs knobs = {0};
 	struct guardian *g;
+	char why[KNOB_WHY];
 
 	(void)state;
 	assert_non_null(knobs_add(&knobs, KNOB_FILE, knob, "A", "B")); /* no such file */
 	assert_int_equal(journal_write(dir, BOOT, &knobs), 0);
 	g = guardian_start(&knobs, dir, BOOT, &anywhere);
 	assert_non_null(g);
-	assert_int_equal(guardian_turn(g, true, NSEC_PER_MSEC), -1);
+	assert_int_equal(guardian_turn(g, true, NSEC_PER_MSEC, why), TURNED_LOST);
 	usleep(200000);
 	assert_true(guardian_lives(g));
 	assert_int_equal(guardian_end(g, false, NULL), 0);
@@ -192,6 +221,7 @@ int main(void)
 		cmocka_unit_test(no_hurry_without_a_fix),
 		cmocka_unit_test(fix_is_back_when_the_guardian_is_killed),
 		cmocka_unit_test(fix_is_back_when_the_window_is_cut),
+		cmocka_unit_test(what_is_lost_ends_it),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -67,6 +67,10 @@ static int begin(void **state)
 	s->fix[0] = (struct tried_fix){"I01", "an interrupt", 4, 0};
 	s->nfixes = 1;
 	strcpy(s->why, "irqbalance runs here");
+	s = tuned_add(&t);
+	s->fix[0] = (struct tried_fix){"K34", "a thread", 813, 0};
+	s->nfixes = 1;
+	strcpy(s->cut, "b\033 has ended");
 	return 0;
 }
 
@@ -113,6 +117,7 @@ static void as_text(void **state)
 	has("  /proc/sys/vm/stat_interval: 1, now 120\n");
 	has("  the CPUs of <a>|\\x1b[1m`b [812]: 3, now 0-2\n");
 	has("Not tried\n  I01:4: irqbalance runs here\n");
+	has("Not tried to the end\n  K34:813: b\\x1b has ended\n");
 	has("It ended because nothing is left to try.\n");
 	hasnt("watchdog_cpumask"); /* put back */
 	hasnt("\033");
@@ -139,6 +144,7 @@ static void as_json(void **state)
 	fclose(f);
 	has("\"schema\": \"culprit.tune/1\"");
 	has("\"why_not\": \"irqbalance runs here\"");
+	has("\"cut_short\": \"b\\\\x1b has ended\"");
 	has("{\"kind\": \"thread\", \"tid\": 812, \"comm\": \"<a>|\\\\x1b[1m`b\", ");
 }
 
@@ -179,7 +185,9 @@ static void no_last_look(void **state)
 	t.after = (struct tuned_look){0};
 	t.goal = "worst<1us";
 	t.end = TUNED_CUT;
+	strcpy(t.cut, "SIGINT came");
 	render(SHEET_TEXT);
+	has("It ended because SIGINT came.\n");
 	hasnt("Before and after");
 	has("No whole window was measured behind the last change.");
 	has("is met is not known: it was not measured as the settings are now.");
@@ -187,6 +195,7 @@ static void no_last_look(void **state)
 	as_json(state);
 	has("\"after\": null");
 	has("\"goal_met\": null");
+	has("\"ended\": \"SIGINT came\"");
 }
 
 /* Says no more than that where nothing was changed. */
