@@ -122,7 +122,7 @@ struct noisy *noisy_start(const struct noise_run runs[NOISE_RUNS], unsigned cpu,
 void noisy_go(struct noisy *n)
 {
 	if (write(n->go, "", 1) != 1)
-		say("the process that makes noise has gone: %s", strerror(errno));
+		return; /* noisy_read() says that it has gone */
 }
 
 bool noisy_done(struct noisy *n)
@@ -266,6 +266,8 @@ int noisy_read(struct noisy *n, struct noise_sum *sums, const struct noise **mad
 	*count = n->count;
 	if (!err && (!WIFEXITED(n->status) || WEXITSTATUS(n->status)))
 		err = complain("noise could not be made: %s",
-			       last[0] ? last : "its process has ended before its time");
+			       WIFSIGNALED(n->status) ? "the process that makes it was killed"
+			       : last[0]              ? last
+						      : "its process has ended before its time");
 	return err;
 }

@@ -193,7 +193,8 @@ static int take_window(struct selftest *t, struct noisy_window *w, bool traced)
 	const struct noise *made;
 	uint32_t count;
 
-	if (!w->done_ns || measure_stop) { /* a terminal interrupts who makes the noise, too */
+	/* a terminal interrupts who makes the noise, too, and a CPU that goes offline ends it */
+	if (!w->done_ns || measure_stop || w->view->run.incomplete[0]) {
 		t->whole = false;
 		return 0;
 	}

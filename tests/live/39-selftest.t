@@ -116,4 +116,7 @@ for victims in ("noise", "noise"), ("culprit",):
         ok(all(known[1:]) and not left and r.rc == (-9 if "culprit" in victims else 1),
            f"killed with kernel.timer_migration off, {' and '.join(victims)}: it is put back",
            known, lib.read(knob), r)
+        if victims[0] == "noise":
+            is_(r.err, "culprit: noise could not be made: the process that makes it was killed\n",
+                "and one line says so")
 done()
