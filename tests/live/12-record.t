@@ -82,8 +82,7 @@ with lib.opened("run", "-c", str(cpu), "-d", "30s", "-q", "-f", "json", "-r", re
     gone = lib.run_poke(cpu, "thread", "-n", "20")
 for what, said in (("run", run.result.out), ("recording", culprit("report", rec, "-f",
                                                                   "json").out)):
-    rows = [s["advice"] for s in lib.sources(json.loads(said), cpu, kind="thread",
-                                             name=gone[0]["comm"])]
+    rows = [s["advice"] for s in lib.of_pokes(json.loads(said), cpu, gone)]
     ok(rows and all(not a or "taskset -pc" not in a for a in rows)
        and any(a and "it has ended: start " in a or "isolcpus" in (a or "") for a in rows),
        f"{what}: a thread that has ended is not to be moved", *rows)

@@ -19,8 +19,7 @@ for what in "membarrier", "kworker":
     else:
         can.append(what)
 with lib.opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q") as run:
-    for what in can:
-        lib.run_poke(cpu, what, "-n", "25", "-g", "3ms-5ms")
+    log = {what: lib.run_poke(cpu, what, "-n", "25", "-g", "3ms-5ms") for what in can}
 if run.result.rc:
     raise RuntimeError(f"culprit run: {run.result}")
 report = json.loads(run.result.out)
@@ -34,7 +33,8 @@ if "membarrier" in can:
         skip("the IPIs of membarrier", "this kernel does not tell their function")
     else:
         ok(rows and all(s["cause"] == "P11" for s in rows), "the IPIs of membarrier", rows)
-    rows = sources(report, cpu, name="poke-membarrier")
+    rows = lib.of_pokes(report, cpu, log["membarrier"])
+    its = {(s["id"], s["name"]) for s in rows}
     gone = "it has ended: start poke-membarrier with taskset "
     ok(rows and all(s["cause"] == "K34" and (s["advice"].endswith(f" {s['id']}")
                                              or s["advice"].startswith(gone)) for s in rows),
@@ -46,7 +46,7 @@ if "membarrier" in can:
     kernel = [s for s in every if s["kind"] == "thread"
               and re.match(r"(kworker|ksoftirqd|rcu_|migration)", s["name"])]
     ok(all(s["cause"] != "K34" for s in kernel), "no kernel thread is taken for a program", kernel)
-    pieces = [p for w in report["worst"] for p in w["pieces"] if p["name"] == "poke-membarrier"]
+    pieces = [p for w in report["worst"] for p in w["pieces"] if (p.get("id"), p["name"]) in its]
     ok(all(p["cause"] == "K34" for p in pieces), "the worst hiccups' pieces carry causes", pieces)
 if "kworker" in can:
     rows = sources(report, cpu, function="refresh_vm_stats")

@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     lines = [json.loads(line) for line in culprit("report", rec, "-f", "jsonl").out.splitlines()]
 report = json.loads(r.out)
 lib.check_sums(report, "blame", lost=None)  # the reader may have to share its CPU
-found = sources(report, cpu, kind="thread", name=re.compile("^poke"))
+found = lib.of_pokes(report, cpu, log)
 # In each poke's first millisecond a wake-up is due, and waits for its end. One that comes behind a
 # thread that nobody sees comes unseen: only its end is a record.
 records = cpu_of(report, cpu)["records"]
@@ -99,7 +99,7 @@ ok(0 < parts[0]["count"] <= late["count"] and len({p["count"] for p in parts}) =
 ok(parts[1]["total_ns"] >= 0.3 * ran - unseen, "another thread makes the second of these long", ran,
    parts)
 report = json.loads(sleep("-d", "300ms", "-i", "1ms", "-f", "json").out)
-is_(sources(report, cpu, name=re.compile("^poke")), [], "without poke it is not named")
+is_(lib.of_pokes(report, cpu, log), [], "without poke it is not named")
 
 # ---- a timer of the kernel's ----
 r = culprit("sleep", *ON, "--kernel", "-n", "100", "-i", "1ms", "-t", "10us", "-f", "json")

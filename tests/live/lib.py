@@ -768,8 +768,8 @@ def sources(report, cpu, **match):
 def of_pokes(report, cpu, log):
     """The CPU's sources that are threads of these pokes, by their numbers: others may poke there,
     too. Until it has its name a thread may be anywhere."""
-    return [s for s in sources(report, cpu, kind="thread", name="poke-fifo")
-            if s["id"] in {e["tid"] for e in log}]
+    its = {(e["tid"], e["comm"]) for e in log if "tid" in e}
+    return [s for s in sources(report, cpu, kind="thread") if (s["id"], s["name"]) in its]
 
 
 def does_close(report, cpu, row, count, inner, outer, slack=0):
