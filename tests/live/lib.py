@@ -626,7 +626,7 @@ class Log(list):
     after it ended. A row that culprit observes completely lies between the two. switches: of each
     class with a thread on the target, how often the kernel had taken that thread off its CPU when
     it came to its end; preempted: of these, how often it could have gone on. tids: culprit's own
-    threads in the window; others may run one, too.
+    threads in the window; others may run one, too. err: what culprit said.
     """
 
     config = None
@@ -634,6 +634,7 @@ class Log(list):
     switches = {}
     preempted = {}
     tids = set()
+    err = ""
 
 
 def run_poke(cpu, *args, timeout=HANG_S):
@@ -688,7 +689,7 @@ def run_json(cpu, seconds, *extra, poke=None, **kwargs):
         if run.proc.poll() is not None:
             raise RuntimeError(f"the window closed before poke was done: {finish(run.proc, 1)}")
     log.inner, log.outer = difference(closing, opening), difference(counters(cpu), before)
-    log.tids = tids
+    log.tids, log.err = tids, run.result.err
     if run.result.rc != 0:
         raise RuntimeError(f"culprit run: {run.result}")
     return json.loads(run.result.out), log
@@ -770,6 +771,24 @@ def of_pokes(report, cpu, log):
     too. Until it has its name a thread may be anywhere."""
     its = {(e["tid"], e["comm"]) for e in log if "tid" in e}
     return [s for s in sources(report, cpu, kind="thread") if (s["id"], s["name"]) in its]
+
+
+# Requests of a program of tests/live/callers.c, of which one in four is of its second way. Were it
+# chance which of them come, ten of that way at most would do so less than once in a million
+# windows: sum(comb(125, k) * 3 ** (125 - k) for k in range(11)) / 4 ** 125 = 9.7e-7; as many as of
+# the first way once in 1e9.
+LEAST = 125
+
+
+def why_not(err, *programs):
+    """Why nothing can be said of the ways of programs by which they asked, or "". On a busy machine
+    threads that are called have hardly a turn; nor has who looks at stacks, and he gives some up
+    then. culprit says so: a stack without calls of which it does not is for the test to judge."""
+    bare = [w for ways in programs for w in ways if w.get("user_stack") == []]
+    if "took ten seconds" in err or bare and re.search("the calls of .* are not known", err):
+        return err.strip()
+    few = [n for n in (sum(w["count"] for w in ways) for ways in programs) if n < LEAST]
+    return f"of some programs there are {few} requests" if few else ""
 
 
 def does_close(report, cpu, row, count, inner, outer, slack=0):
