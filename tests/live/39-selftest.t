@@ -33,12 +33,16 @@ is_(list(classes), [line.split()[0] for line in listed.splitlines()],
 for name, c in classes.items():
     if c["why_not"]:
         diag(f"{name}: {c['why_not']}")
-made = [c for c in classes.values() if c["made"]]
-ok(len(made) >= 10 and all(c["made"] >= 25 for c in made), "it makes noise of most classes", told)
-is_([c for c in made if c["verdict"] != "named"], [], "and names all of them")
-is_((r.rc, told.get("whole"), told.get("missed")), (0, True, 0), "as its exit status says")
-ok(all(c["gaps_with"] > 0 and c["gaps_without"] > 0 and c["p10_with_ns"] > 0
-       for c in told["costs"]), "it tells what tracing costs", told["costs"])
+NAME = "it makes noise of most classes"
+if r.rc == 3 and told.get("whole") is False:  # on a busy machine, and nobody has interrupted it
+    lib.not_judged(NAME, "the noise was not at its end after 25 s, which culprit waits for it")
+else:
+    made = [c for c in classes.values() if c["made"]]
+    ok(len(made) >= 10 and all(c["made"] >= 25 for c in made), NAME, told)
+    is_([c for c in made if c["verdict"] != "named"], [], "and names all of them")
+    is_((r.rc, told.get("whole"), told.get("missed")), (0, True, 0), "as its exit status says")
+    ok(all(c["gaps_with"] > 0 and c["gaps_without"] > 0 and c["p10_with_ns"] > 0
+           for c in told["costs"]), "it tells what tracing costs", told["costs"])
 ok(used < 60, "within a minute of CPU time, however long a busy machine takes", used, r.seconds)
 
 
