@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What builds and runs the tests, on false ones: tests/check counts what each says and never calls
 a red run green, tools/flake adds up."""
+import contextlib
 import fcntl
+import functools
 import glob
 import importlib.machinery
 import importlib.util
@@ -464,6 +466,23 @@ lib.done()"""
         guest._watch(HANG_S)
         guest.close()
     ok(guest.process.returncode == -9, "lab: a guest that has ended is not waited for")
+
+    # ---- one that waits for a CPU here all the time has all the time it needs, but for ever ----
+    def waiting(begun):
+        return [time.monotonic() - begun]
+
+    open(f"{place}/console", "w").close()
+    for what, lasts, waits, lab.PATIENCE, ends in (
+            ("waits for CPUs is waited for", "1", waiting, 1000, True),
+            ("waits for CPUs for ever is given up", "1000", waiting, 10, False),
+            ("wants no CPU is given up", "1000", lambda begun: [0], 1000, False)):
+        guest.process, guest.waited = subprocess.Popen(["sleep", lasts]), 0
+        guest._waits = functools.partial(waits, time.monotonic())
+        ended = False
+        with contextlib.suppress(lab.Failed):
+            ended = guest._watch(0.3) == 0
+        guest.close()
+        ok(ended == ends, f"lab: a guest that {what}")
 
     # ---- check-all: each stage, also after one that fails ----
     fake("flock", 'shift; exec "$@"')
