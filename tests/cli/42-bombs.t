@@ -5,6 +5,7 @@ report is measured, and its bound held. And the time of its size."""
 import os
 import random
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -24,6 +25,7 @@ bounds = not sanitized()  # a sanitizer has much memory of its own, and no bound
 rooms = tempfile.TemporaryDirectory(prefix="culprit-test-")
 place = rooms.name
 many = os.path.join(place, "many.rec")
+usual = os.path.join(place, "usual.rec")  # many.rec, to the end
 bomb = os.path.join(place, "bomb.rec")
 
 
@@ -80,7 +82,26 @@ ok((mb <= 120 or not bounds) and status == 0,
    "256 CPUs with 300 threads each", f"{size} bytes", mb, err)
 # Five seconds at least were taken by all that must not be slow below, where this takes 0.4: a slow
 # machine is slow in both.
-SLOW_S = max(4, 11 * measured(many)[0].ru_utime)
+shutil.copyfile(many, usual)
+TRIES = 3  # a hypervisor that takes the CPU away is counted as the process' time
+
+
+def slow_s():
+    return max(4, 11 * measured(usual)[0].ru_utime)
+
+
+SLOW_S = slow_s()
+
+
+def timed(*args, **more):
+    """As measured(), and how long it may take at most; of what took longer the next try, beside a
+    machine that may be slower than before."""
+    most = SLOW_S
+    for left in reversed(range(TRIES)):
+        got = measured(*args, **more)
+        if got[0].ru_utime < most or not left:
+            return *got, most
+        most = slow_s()
 
 _, status, _, err = report(many, "--chart", "--all")
 with open(os.path.join(place, "out")) as f:
@@ -265,8 +286,11 @@ def took(name, *args):
 
 # A name so long took 70 to 90 times as long as the longest that may be (640 bytes).
 for args in ((), ("-f", "csv"), ("-f", "parquet", "-o", place + "/x")):
-    short, short_n, *fine = took(b"f" * 640, *args)
-    large, n, *same = took(b"f" * LONG, *args)
+    for _ in range(TRIES):
+        short, short_n, *fine = took(b"f" * 640, *args)
+        large, n, *same = took(b"f" * LONG, *args)
+        if large < 10 * short:
+            break
     with open(os.path.join(place, "out")) as f:
         said = " ".join(f.read().split())
     ok(fine == same == [0, ""] and large < 10 * short, "a name of 2 MiB takes no longer than one "
@@ -279,12 +303,16 @@ for args in ((), ("-f", "csv"), ("-f", "parquet", "-o", place + "/x")):
 # Each was a walk over all CPUs, also where it tells of none: 60 times as long, 1.6 s.
 empty = forged.number(BASE)
 index = forged.section(forged.number(1) + forged.number(len(empty)) + bytes(2))
-spent = []
-for cpus in (8, CPUS):
-    write(bomb, (b"HEAD", forged.head(begin, [cpu] * cpus)),
+for cpus, path in (8, many), (CPUS, bomb):
+    write(path, (b"HEAD", forged.head(begin, [cpu] * cpus)),
           *[(b"EVNT", empty), (b"INDX", index)] * 12000, (b"TAIL", good[b"TAIL"]), (b"END ", b""))
-    used, _, _, err = measured(bomb, "--from", "1ns", "-f", "csv")
-    spent.append((used.ru_utime, err))
+for _ in range(TRIES):
+    spent = []
+    for path in many, bomb:
+        used, _, _, err = measured(path, "--from", "1ns", "-f", "csv")
+        spent.append((used.ru_utime, err))
+    if spent[1][0] < 10 * spent[0][0] + 0.3:
+        break
 ok(spent[1][0] < 10 * spent[0][0] + 0.3 and all("it ends after 0 ns" in err for _, err in spent),
    "12,000 indexes of 8,192 CPUs that tell of none are passed over as those of 8 are", spent)
 
@@ -379,9 +407,9 @@ CROWDS = {
 }
 for what, ((command, *args), parts) in CROWDS.items():
     size = write(bomb, *parts, (b"END ", b""))
-    used, status, n, err = measured(bomb, *args, command=command)
-    ok(status == (2 if command == "audit" else 0) and used.ru_utime < SLOW_S and n < 50 << 20 and
-       not err, what, f"{size} bytes", used.ru_utime, n, err)
+    used, status, n, err, most = timed(bomb, *args, command=command)
+    ok(status == (2 if command == "audit" else 0) and used.ru_utime < most and n < 50 << 20 and
+       not err, what, f"{size} bytes", used.ru_utime, most, n, err)
 
 # ---- the clocks of a guest and of its host: threads without names are tried one by one ----
 
@@ -410,12 +438,12 @@ for lanes_of, each, common, want in (
         (64, 50, False, "by 3,200 of 3,200 gaps"),
         (2048, 1, True, "not joined: there are too many threads and gaps to try them all")):
     sides(lanes_of, each, common)
-    used, status, _, err = measured(bomb, "--host", many)
+    used, status, _, err, most = timed(bomb, "--host", many)
     with open(os.path.join(place, "out")) as f:
         said = " ".join(f.read().split())
-    ok(status == 0 and want in said and (used.ru_utime < SLOW_S or not bounds) and not err,
+    ok(status == 0 and want in said and (used.ru_utime < most or not bounds) and not err,
        f"{lanes_of} threads without names in place of as many CPUs: {want[:10]}",
-       used.ru_utime, err, said[:500])
+       used.ru_utime, most, err, said[:500])
 
 for bad in ("", "1", "1k", "15M", "1x", "-1G", "1GG", "99999999G"):
     mb, status, _, err = report(many, "--memory", bad)
