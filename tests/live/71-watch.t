@@ -342,22 +342,16 @@ with program("faults", nice=-15) as p:
            took, ran, found)
 
 # ---- its own windows ----
-def stolen_ns():
-    """For how long the host had the target CPU, by the kernel's counter in ticks of 10 ms."""
-    row = re.search(rf"^cpu{cpu} (.*)$", lib.read("/proc/stat"), re.M)[1].split()
-    return int(row[7]) * 10**9 // os.sysconf("SC_CLK_TCK")
-
-
 # On PREEMPT_RT the timer of an ordinary thread waits for a thread of the kernel, and watch does not
 # see who keeps that from the CPU.
 LOW = ("chrt", "-f", "1") if "PREEMPT_RT" in os.uname().version else ()
-stolen, unseen = -stolen_ns(), lib.unseen_switches()
+stolen, unseen = -lib.stolen_ns(cpu), lib.unseen_switches()
 with program("late", prefix=LOW) as p:
     out, log = watch("-p", p.pid, form="jsonl", meanwhile=poke("fifo", "-n", "30", "-l", "3ms",
                                                                "-g", "8ms-16ms"))
     windows = [json.loads(line) for line in out.splitlines()]
     printed = [tuple(map(int, line.split())) for line in p.end().splitlines()]
-stolen, left = stolen + stolen_ns(), lib.unseen_since(unseen)
+stolen, left = stolen + lib.stolen_ns(cpu), lib.unseen_since(unseen)
 own = {(start, end - start) for start, end in printed}
 first = next(i for i, w in enumerate(windows) if (w["start_ns"], w["duration_ns"]) in own)
 mine, foreign = [], []

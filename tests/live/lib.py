@@ -713,6 +713,12 @@ def stat(pid):
     return read(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
+def stolen_ns(cpu):
+    """For how long the host had a CPU, by the kernel's counter in ticks of 10 ms."""
+    row = re.search(rf"^cpu{cpu} (.*)$", read("/proc/stat"), re.M)[1].split()
+    return int(row[7]) * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
 def cpu_ns(tid):
     """For how long a thread has had a CPU, by the kernel."""
     return int(read(f"/proc/{tid}/schedstat").split()[0])
