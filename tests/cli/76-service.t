@@ -25,12 +25,6 @@ ESTABLISHED, CLOSED_THERE, LISTENING = "01", "08", "0A"
 REQUESTS = 500  # changed at random, always the same ones
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def get(path="/metrics", method="GET", **more):
     """Status, headers and text."""
     c = http.client.HTTPConnection("127.0.0.1", port, timeout=lib.HANG_S)
@@ -90,7 +84,7 @@ def sockets(*states):
     return [row[1] for row in rows if row[1].endswith(f":{port:04X}") and row[3] in states]
 
 
-port = free_port()
+port = lib.free_port()
 r = culprit("run", "-c", str(cpu), "--no-trace", "--listen", f":{port}", "-d", "1ms", "-q")
 if "without libmicrohttpd" in r.err or "cannot be opened" in r.err:
     ok(r.rc == 1 and r.err.count("\n") == 1, "without libmicrohttpd it says so", r)

@@ -6,7 +6,6 @@ ends with its report, and says what of its host is missing. A guest and its host
 here: vm/46-hosted has two."""
 import contextlib
 import os
-import random
 import re
 import select
 import shutil
@@ -38,19 +37,8 @@ def new_token(name, text, mode=0o600):
     return text
 
 
-def free_port():
-    """One that no connection of others is given before the next run listens there."""
-    least, most = map(int, lib.read("/proc/sys/net/ipv4/ip_local_port_range").split())
-    while True:
-        found = random.randrange(10000, 60000)
-        with contextlib.suppress(OSError), socket.socket() as s:
-            s.bind(("127.0.0.1", found))
-            if not least <= found <= most:
-                return found
-
-
 secret = new_token("token", os.urandom(24).hex().encode() + b"\n")
-port = free_port()
+port = lib.free_port()
 LISTEN = ("--host-listen", f"tcp:{port}", "--token", at("token"))
 ON = ("run", "-c", str(cpu), "-q", "--no-audit", *LISTEN)
 

@@ -16,6 +16,7 @@ import importlib
 import json
 import os
 import pty
+import random
 import re
 import select
 import shutil
@@ -358,6 +359,17 @@ def loopback():
         s.sendto(b"x", s.getsockname())
         return s.recv(1) == b"x"
     return False
+
+
+def free_port():
+    """One that no connection of others is given before what is run next listens there."""
+    least, most = map(int, read("/proc/sys/net/ipv4/ip_local_port_range").split())
+    while True:
+        found = random.randrange(10000, 60000)
+        with contextlib.suppress(OSError), socket.socket() as s:
+            s.bind(("127.0.0.1", found))
+            if not least <= found <= most:
+                return found
 
 
 def _environment():

@@ -21,8 +21,8 @@ import tempfile
 import time
 
 from guests import LONG, lab, need, run
-from lib import (CULPRIT, POKE, culprit, diag, done, finish, is_, ok, remove_group, skip, spawn,
-                 stat, take_turn)
+from lib import (CULPRIT, POKE, culprit, diag, done, finish, free_port, is_, ok, remove_group,
+                 skip, spawn, stat, take_turn)
 import channel
 
 KERNEL, ARM64 = "6.12", "6.12:arm64"
@@ -322,9 +322,7 @@ def over_tcp(kernel, work):
     token = os.path.join(work, "token")
     with open(os.open(token, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as f:
         f.write(os.urandom(24).hex().encode())
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
+    port = free_port()
     guest = lab.Guest(
         kernel, TCP.replace("SECONDS", str(15 + POKES // 40 + OTHERS // 5)),
         files=lab.modules(kernel, "e1000") | {"/token": token},
