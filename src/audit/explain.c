@@ -7,7 +7,7 @@
  *     do       sysctl vm.stat_interval=120
  *     found by function vmstat_update, thread ...
  *
- * In text a command in backquotes stays on one line where the line can hold it. */
+ * In text a command stays on one line where the line can hold it, and reads the same where not. */
 #include "audit/explain.h"
 
 #include <errno.h>
@@ -20,7 +20,6 @@
 #include "model/nohz_tick.h"
 
 #define LEAD "             "
-#define WORD 1024
 
 struct field {
 	const char *name; /* key in JSON */
@@ -157,42 +156,25 @@ static const char *match_label(const struct cause_match *m, char *buf, size_t le
 
 /* ---- text ---- */
 
-/* Takes the next word of text; a short enough command in backquotes counts as one word. Returns its
- * length. */
-static size_t next_word(const char *text, size_t columns, char word[WORD])
+static void write_field(const struct explain_options *o, const struct field *field, FILE *out)
 {
-	const char *open = strchr(text, '`'), *close = open ? strchr(open + 1, '`') : NULL;
-	size_t len = strcspn(text, " "), whole;
-
-	if (close && (size_t)(open - text) < len) {
-		whole = close + 1 - text;
-		whole += strcspn(text + whole, " ");
-		if (whole <= columns)
-			len = whole;
-	}
-	snprintf(word, WORD, "%.*s", (int)len, text);
-	return len + (text[len] == ' ');
-}
-
-static void write_field(const struct explain_options *o, const char *label, const char *text,
-			FILE *out)
-{
-	char start[32], word[WORD];
+	char start[32];
 	struct flow f;
 
-	snprintf(start, sizeof(start), "  %-*s", (int)strlen(LEAD) - 2, label);
+	snprintf(start, sizeof(start), "  %-*s", (int)strlen(LEAD) - 2, field->label);
 	flow_start(&f, out, o->width, start, " ", LEAD);
-	while (*text) {
-		text += next_word(text, o->width - strlen(LEAD), word);
-		flow_add(&f, "%s", word);
-	}
+	if (!field->command)
+		flow_marked(&f, field->text);
+	else if (strcmp(field->name, "advice") != 0)
+		flow_command(&f, field->text);
+	else
+		flow_advice(&f, field->text);
 	flow_end(&f);
 }
 
 static void write_title(const struct cause *c, const struct explain_options *o, FILE *out)
 {
-	char start[16], word[WORD];
-	const char *text = c->title;
+	char start[16];
 	struct flow f;
 
 	snprintf(start, sizeof(start), "%s%s  ", o->whole ? "" : "  ", c->id);
@@ -200,10 +182,7 @@ static void write_title(const struct cause *c, const struct explain_options *o, 
 	flow_start(&f, out, o->width, start, " ", o->whole ? "     " : "       ");
 	if (!o->whole)
 		fputs(o->colour ? "\033[0m" : "", out);
-	while (*text) {
-		text += next_word(text, o->width, word);
-		flow_add(&f, "%s", word);
-	}
+	flow_words(&f, c->title);
 	fputs(o->colour && o->whole ? "\033[0m" : "", out);
 	flow_end(&f);
 }
@@ -237,7 +216,7 @@ static int write_text(const struct explained *x, const struct explain_options *o
 		return -ENOMEM;
 	for (int i = 0; i < FIELDS; i++)
 		if (f.row[i].text)
-			write_field(o, f.row[i].label, f.row[i].text, out);
+			write_field(o, &f.row[i], out);
 	free_fields(&f);
 	write_matches(x->cause, o, out);
 	return 0;

@@ -15,7 +15,6 @@ struct flow {
 	 * then between words, and its further lines begin with this. The first item is broken where
 	 * it does not fit behind the start; a blank stands between them. */
 	const char *hang;
-	const char *tail; /* at the end of each line that another follows; NULL: nothing */
 	unsigned column;
 	bool some;
 };
@@ -24,8 +23,15 @@ struct flow {
 void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, const char *separator,
 		const char *lead);
 __attribute__((format(printf, 2, 3))) void flow_add(struct flow *f, const char *fmt, ...);
-/* Words as items, a few in parentheses as one; where lines have a tail, words of a shell. */
-void flow_words(struct flow *f, const char *text);
+void flow_words(struct flow *f, const char *text); /* as items, a few in parentheses as one */
+/* A command of a shell, which reads the same where it is broken. It stays on one line where a line
+ * can hold it behind the lead. Else it begins a line, is not broken in quotes, and ends each line
+ * that another one follows with a backslash. */
+void flow_command(struct flow *f, const char *command);
+/* Words with commands among them, which are broken so: what phrase.h takes for commands, or what
+ * stands in backquotes. */
+void flow_advice(struct flow *f, const char *text);
+void flow_marked(struct flow *f, const char *text);
 void flow_end(struct flow *f); /* ends the line */
 
 #endif

@@ -8,11 +8,11 @@
 
 /* Begins of commands. Words that are also said in prose (perf, dmesg) need what follows them. */
 static const char *const commands[] = {
-	"auditctl ", "chrt ",      "cpupower ",      "culprit ",      "echo ",       "ethtool ",
-	"for ",      "numactl ",   "perf kvm stat ", "perf record -", "perf stat -", "prlimit ",
-	"ps -",      "rmmod ",     "swapoff ",       "sysctl -",      "sysctl k",    "sysctl vm",
-	"sysctl n",  "systemctl ", "taskset ",       "umount /",      "tuned-adm ",  "modprobe ",
-	"ip link ",  "pgrep -",    "mount ",         "irqbalance --",
+	"auditctl ",  "chrt ",          "cpupower ",     "culprit ",    "echo ",     "ethtool ",
+	"numactl ",   "perf kvm stat ", "perf record -", "perf stat -", "prlimit ",  "ps -",
+	"rmmod ",     "swapoff ",       "sysctl -",      "sysctl k",    "sysctl vm", "sysctl n",
+	"systemctl ", "taskset ",       "umount /",      "tuned-adm ",  "modprobe ", "ip link ",
+	"pgrep -",    "mount ",         "irqbalance --", "ulimit -",
 };
 
 /* Words behind which prose goes on. */
@@ -27,8 +27,16 @@ static bool ends_with(const char *text, const char *at, const char *with)
 	return (size_t)(at - text) >= len && !memcmp(at - len, with, len);
 }
 
+/* "for i in", not "for 10 s". */
+static bool is_loop(const char *at)
+{
+	return begins(at, "for ") && begins(at + 4 + strcspn(at + 4, " "), " in ");
+}
+
 static bool is_command(const char *at)
 {
+	if (is_loop(at))
+		return true;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (begins(at, commands[i]))
 			return true;
@@ -37,7 +45,7 @@ static bool is_command(const char *at)
 
 static bool is_start(const char *text, const char *at)
 {
-	static const char *const before[] = {": ", "; ", ", ", "(", " or ", "; or "};
+	static const char *const before[] = {": ", "; ", ", ", "(", " or ", "; or ", " then "};
 
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
 		if (ends_with(text, at, before[i]))
@@ -49,12 +57,14 @@ static bool is_start(const char *text, const char *at)
  * ends a command; a loop of the shell goes on to the end. */
 static size_t command_length(const char *at)
 {
-	const char *end = at;
+	const char *end = at, *closing;
 	int open = 0;
 
-	if (begins(at, "for "))
+	if (is_loop(at))
 		return strlen(at);
 	for (; *end; end++) {
+		closing = *end == '\'' || *end == '"' ? strchr(end + 1, *end) : NULL;
+		end = closing ? closing : end;
 		open += *end == '(';
 		open -= *end == ')';
 		if (open < 0 || begins(end, ", "))
@@ -117,7 +127,8 @@ bool phrase_next(const char *advice, struct phrase *part)
 {
 	const char *from = part->text ? part->text + part->len : advice;
 
-	*part = (struct phrase){from, code_at(advice, from), true};
+	*part = (struct phrase){from, code_at(advice, from), true, false};
+	part->command = is_start(advice, from) && is_command(from);
 	if (part->len)
 		return true;
 	part->code = false;

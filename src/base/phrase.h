@@ -14,6 +14,7 @@ struct phrase {
 	const char *text; /* len bytes of the advice, not ended by a NUL */
 	size_t len;
 	bool code;
+	bool command; /* for a shell; else a parameter, a setting or a path */
 };
 
 /* Goes on from one part of an advice, a text of any bytes, to the next; the first one follows a

@@ -252,7 +252,7 @@ static void print_line(const struct table *t, const struct row *row, const size_
 		fprintf(out, "\033[%sm", row->cell[0].style);
 	flow_start(&f, out, t->width, "", " ", lead);
 	f.column = indent;
-	flow_words(&f, text);
+	row->note ? flow_words(&f, text) : flow_advice(&f, text);
 	if (colour)
 		fputs("\033[0m", out);
 	flow_end(&f);

@@ -38,10 +38,10 @@ void table_end_row(struct table *t); /* missing cells are empty */
 
 /* A row of its own across all columns, between two others: `text` begins `indent` columns in and is
  * broken between words at the table's width, further lines `hang` columns more. A word longer than
- * that stays whole, and begins farther left. */
+ * that stays whole, and begins farther left. Commands in it are broken as flow_advice() does. */
 void table_line(struct table *t, const char *style, unsigned indent, unsigned hang,
 		const char *text);
-/* The same, `indent` columns from where the last column begins. */
+/* The same without commands, `indent` columns from where the last column begins. */
 void table_note(struct table *t, const char *style, unsigned indent, unsigned hang,
 		const char *text);
 

@@ -33,7 +33,7 @@ static void paragraph(const struct page *p, const char *start, const char *text,
 	struct flow f;
 
 	flow_start(&f, p->out, p->width, start, " ", LEAD);
-	flow_words(&f, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
+	flow_advice(&f, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
 	if (more)
 		flow_add(&f, "%s", more);
 	flow_end(&f);

@@ -24,7 +24,7 @@ void diff_sentence(const struct page *p, const char *text)
 		return;
 	}
 	flow_start(&f, p->out, p->width, "  ", " ", "  ");
-	flow_words(&f, text);
+	flow_advice(&f, text);
 	flow_end(&f);
 }
 

@@ -32,7 +32,7 @@ static void put_words(const struct sheet *s, const char *start, const char *text
 	struct flow f;
 
 	flow_start(&f, s->out, width, start, " ", *start ? "    " : "  ");
-	flow_words(&f, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
+	flow_advice(&f, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
 	flow_end(&f);
 }
 

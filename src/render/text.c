@@ -63,7 +63,7 @@ void text_line(const struct page *p, const char *fmt, ...)
 	indent = strspn(fmt, " ");
 	flow_start(&f, p->out, p->width, blanks + sizeof(blanks) - 1 - indent, " ",
 		   blanks + sizeof(blanks) - 3 - indent);
-	flow_words(&f, text);
+	flow_advice(&f, text);
 	flow_end(&f);
 }
 

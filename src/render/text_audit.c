@@ -29,8 +29,6 @@ static double share(const struct view *v, uint32_t i)
 	return view_threads(v) ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);
 }
 
-/* The command begins a line of its own where it does not fit behind the words; one that is longer
- * than a line goes on as in text_command(). */
 static void write_verdict(const struct page *p, const char *verdict)
 {
 	char words[4 * sizeof(p->view->cpu->verdict)], command[sizeof(words)];
@@ -40,15 +38,8 @@ static void write_verdict(const struct page *p, const char *verdict)
 	fputs(text_style(p, BOLD), p->out);
 	flow_start(&f, p->out, p->width, "", " ", "  ");
 	flow_words(&f, escape_text(verdict, at, words, sizeof(words)));
-	escape_command(verdict + at, command, sizeof(command));
-	if (2 + text_columns(command) > p->width) {
-		fputc('\n', p->out);
-		flow_start(&f, p->out, p->width, "  ", " ", "  ");
-		f.tail = " \\";
-		flow_words(&f, command);
-	} else if (command[0]) {
-		flow_add(&f, "%s", command);
-	}
+	if (verdict[at])
+		flow_command(&f, escape_command(verdict + at, command, sizeof(command)));
 	fputs(text_plain(p), p->out);
 	flow_end(&f);
 }
@@ -111,7 +102,7 @@ static void write_words(const struct page *p, const char *start, const char *tex
 	struct flow f;
 
 	flow_start(&f, p->out, p->width, start, " ", LEAD);
-	flow_words(&f, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
+	flow_advice(&f, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
 	if (more)
 		flow_add(&f, "%s", more);
 	flow_end(&f);
@@ -123,8 +114,7 @@ void text_command(const struct page *p, const char *start, const char *command, 
 	struct flow f;
 
 	flow_start(&f, p->out, p->width, start, " ", lead);
-	f.tail = " \\";
-	flow_words(&f, escape_command(command, safe, sizeof(safe)));
+	flow_command(&f, escape_command(command, safe, sizeof(safe)));
 	flow_end(&f);
 }
 

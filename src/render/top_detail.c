@@ -32,7 +32,7 @@ static void write_words(const struct screen *s, FILE *out, const char *start, co
 	struct flow f;
 
 	flow_start(&f, out, s->state->width, start, " ", lead);
-	flow_words(&f, text);
+	flow_advice(&f, text);
 	flow_end(&f);
 }
 

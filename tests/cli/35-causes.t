@@ -5,6 +5,7 @@ a run's sources carry causes and commands with this machine's numbers."""
 import json
 import os
 import re
+import shlex
 import subprocess
 import tempfile
 
@@ -306,4 +307,50 @@ if irq:
         r = culprit("explain", name)
         ok(r.rc == 0 and r.out.startswith("I"), f"explain {name}: an interrupt of this machine",
            r.out, r.err)
+# ---- what a reader pastes from a terminal is the command ----
+
+
+def shell_words(text):
+    """The words of a shell with where its lines end, without comments; None: it reads no end."""
+    lex = shlex.shlex(re.sub(r"\\\n *", " ", text), posix=True, punctuation_chars="\n")
+    lex.whitespace, lex.whitespace_split = " ", True
+    try:
+        return list(lex)
+    except ValueError:
+        return None
+
+
+def without_comment(text):
+    return re.sub(r"(?m)(^| +)# .*$", "", text).rstrip("\n")
+
+
+LABELS = {"confirm": "confirm", "fix": "fix", "x86": "on x86", "arm64": "on arm64"}
+book = json.loads(culprit("explain", "-f", "json").out)["causes"]
+wrong, commands = [], 0
+for columns in 60, 80, 100:
+    prefix = ("env", f"COLUMNS={columns}")
+    shown = culprit("explain", *(c["id"] for c in book), prefix=prefix).out
+    entries = re.split(r"(?m)^([A-Z]\d\d)  ", shown)[1:]
+    entries = dict(zip(entries[::2], entries[1::2]))
+    for c in book:
+        halves = re.split(r"(?m)^  (\S.{9}) (?=\S)", entries[c["id"]])[1:]
+        parts = {k.strip(): v for k, v in zip(halves[::2], halves[1::2])}
+        pairs = []
+        for field, label in LABELS.items():
+            want = re.findall(r"`([^`]*)`", c.get(field) or "")
+            got = re.findall(r"`([^`]*)`", parts.get(label, ""))
+            pairs += zip(want, got) if len(want) == len(got) else [(str(want), str(got))]
+        pairs += [(without_comment(c[field]), without_comment(parts[label]))
+                  for field, label in (("save", "save first"), ("undo", "undo")) if c.get(field)]
+        commands += len(pairs)
+        wrong += [(columns, c["id"], want, got) for want, got in pairs
+                  # JSON doubles backslashes
+                  if shell_words(want.replace(r"\\", "\\")) != shell_words(got)]
+ok(commands > 500 and not wrong,
+   "at 60, 80 and 100 columns each command of the book reads the same",
+   commands, *wrong[:5])
+narrow = culprit("explain", "T02", prefix=("env", "COLUMNS=40")).out
+ok(re.search(r"in short.*ps -eLo psr,tid,comm \| \\\n +awk '\$1 == \S+'\n", narrow, re.S),
+   "and so does one in an entry's short advice", narrow)
+
 done()

@@ -38,6 +38,7 @@ static void forms(void **state)
 		"boot with {nohz_full=3} or {rcu_nocbs=3}; no module unload, umount, netns delete",
 		"boot with {rcu_nocb_poll}",
 		"boot the guest with {no-kvmapf}; host: no swap, huge pages for its RAM",
+		"record each side, for 10 s or longer; then {culprit diff a.rec b.rec}",
 		"find out which: SMIs (H01), frequency (H08): {culprit explain H18}",
 		"end the profiler ({pgrep -a perf}), or give it a fixed period ({perf record -c})",
 		"no fork() after warm-up (or MADV_DONTFORK); {echo 2 > /sys/kernel/mm/ksm/run}",
