@@ -179,7 +179,8 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 		     const struct source *s, bool many)
 {
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
-	const struct nohz_tick_row *most = NULL;
+	struct nohz_tick_line line[NOHZ_TICK_ROWS];
+	uint32_t dependency = nohz_ticks_dependency(&c->ticks), k = 0;
 
 	if (v->run.watch) {
 		sentence_add(out, "the tick");
@@ -194,12 +195,13 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 		add_action(out, "; ", f && !strcmp(f->id, "nohz_full") ? f : NULL, s);
 		return;
 	}
-	if (!many)
-		most = nohz_ticks_row(&c->ticks, nohz_ticks_dependency(&c->ticks));
-	if (most)
-		sentence_add(out, "kept by %s while %s ran", nohz_dependency_name(most->dependency),
-			     most->comm);
-	add_action(out, most ? "; " : "", f, s);
+	if (!many && nohz_ticks_lines(&c->ticks, line)) {
+		while (line[k].row.dependency != dependency)
+			k++;
+		sentence_add(out, "kept by %s while %s ran; ", nohz_dependency_name(dependency),
+			     line[k].row.comm);
+	}
+	add_action(out, "", f, s);
 }
 
 static void say_throttled(struct sentence *out, const struct view *v, const struct cpu *c,

@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include "record.h"
 
-#define NOHZ_TICK_ROWS 32 /* later threads share the last row of their dependency */
+/* Later threads share the last row of their comm, or else of their dependency. */
+#define NOHZ_TICK_ROWS    32
+#define NOHZ_TICK_THREADS 2 /* threads of a comm that have lines of their own; more share one */
 
 struct nohz_tick_row {
 	uint32_t dependency; /* bit: include/linux/tick.h, enum tick_dep_bits */
@@ -23,7 +25,17 @@ struct nohz_ticks {
 	uint32_t count;
 };
 
+/* A line for people. */
+struct nohz_tick_line {
+	struct nohz_tick_row row; /* count: of all its threads; tid: of one of them */
+	uint32_t threads;
+	bool more; /* than these threads */
+};
+
 void nohz_ticks_add(struct nohz_ticks *t, const struct record *r); /* a RECORD_TICK */
+
+/* Fills the lines in, the most frequent first. Returns their number. */
+uint32_t nohz_ticks_lines(const struct nohz_ticks *t, struct nohz_tick_line line[NOHZ_TICK_ROWS]);
 
 /* The dependency that kept the tick most often, whoever ran; 0: none was seen. */
 uint32_t nohz_ticks_dependency(const struct nohz_ticks *t);

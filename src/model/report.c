@@ -40,6 +40,18 @@ const char *report_comm(const char *comm, bool kernel_thread, char *buf, size_t 
 	return buf;
 }
 
+void report_tick(const struct nohz_tick_line *l, char before[48], char after[16])
+{
+	char count[32];
+
+	before[0] = after[0] = '\0';
+	if (l->threads > 1)
+		snprintf(before, 48, "%s%s threads of ",
+			 format_count(l->threads, count, sizeof(count)), l->more ? " or more" : "");
+	else if (l->row.tid)
+		snprintf(after, 16, " [%u]", l->row.tid);
+}
+
 const char *report_who(const struct source *s, char *buf, size_t len)
 {
 	bool host = s->kind == SOURCE_HOST && !s->rest;

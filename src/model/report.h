@@ -189,6 +189,10 @@ const char *report_who(const struct source *source, char *buf, size_t len);
 /* The same for a thread's name alone: "[kworker/3:1]", "python3". */
 const char *report_comm(const char *comm, bool kernel_thread, char *buf, size_t len);
 
+/* Texts before and behind the comm of those for whom the tick was kept: "22 threads of ", or
+ * " [253]" of one. */
+void report_tick(const struct nohz_tick_line *l, char before[48], char after[16]);
+
 /* "max 1.47 ms: likely stopped inside; p99 18.0 us" (model/stops.h), without the usual time where
  * too few runs are known; NULL: none was. */
 const char *report_stops(const struct source *s, char *buf, size_t len);

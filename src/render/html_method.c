@@ -179,22 +179,23 @@ static void write_closure(const struct html *h, const struct cpu *r)
 
 static void write_ticks(const struct html *h, const struct nohz_ticks *t)
 {
+	struct nohz_tick_line line[NOHZ_TICK_ROWS];
+	uint32_t n = nohz_ticks_lines(t, line);
+	char comm[96], before[48], after[16];
 	FILE *out = h->out;
-	char comm[96];
 
-	if (!t->count)
+	if (!n)
 		return;
 	fputs("<p class=\"say\">The tick was kept by</p>\n<ul class=\"ticks\">", out);
-	for (uint32_t i = 0; i < t->count; i++) {
-		const struct nohz_tick_row *r = &t->row[i];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct nohz_tick_row *r = &line[i].row;
 
+		report_tick(&line[i], before, after);
 		fprintf(out, "<li>%s, ", nohz_dependency_name(r->dependency));
 		html_count(out, r->count);
-		fprintf(out, " time%s while ", plural(r->count));
+		fprintf(out, " time%s while %s", plural(r->count), before);
 		html_text(out, report_comm(r->comm, r->kernel_thread, comm, sizeof(comm)));
-		if (r->tid)
-			fprintf(out, " [%u]", r->tid);
-		fputs(" ran</li>", out);
+		fprintf(out, "%s ran</li>", after);
 	}
 	fputs("</ul>\n", out);
 }

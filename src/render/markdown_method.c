@@ -115,10 +115,11 @@ static int write_cpus(const struct view *v, bool all, FILE *out)
 
 static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 {
-	const struct nohz_ticks *t = &v->cpu[i].ticks;
 	const struct cpu *r = &v->cpu[i];
 	unsigned cpu = v->cpu[i].number;
 	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED], time[32], lane[LANE_NAME];
+	struct nohz_tick_line line[NOHZ_TICK_ROWS];
+	char before[48], after[16];
 
 	if (r->ended)
 		fprintf(out, "* cpu %u ended early, after %s: %s\n", cpu,
@@ -144,14 +145,17 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 			cpu, c->kernel, code(c->counter, a), c->traced);
 		fprintf(out, c->why ? ": %s\n" : "\n", c->why ? code(c->why, b) : "");
 	}
-	for (uint32_t k = 0; k < t->count; k++) {
-		const struct nohz_tick_row *row = &t->row[k];
+	for (uint32_t k = 0, n = nohz_ticks_lines(&r->ticks, line); k < n; k++) {
+		const struct nohz_tick_row *row = &line[k].row;
 
-		fprintf(out, "* cpu %u: the tick was kept by `%s` %" PRIu64 " time%s while %s", cpu,
-			nohz_dependency_name(row->dependency), row->count, plural(row->count),
+		report_tick(&line[k], before, after);
+		fprintf(out,
+			"* cpu %u: the tick was kept by `%s` %" PRIu64 " time%s while %s%s%s ran\n",
+			cpu, nohz_dependency_name(row->dependency), row->count, plural(row->count),
+			before,
 			markdown_code(report_comm(row->comm, row->kernel_thread, b, sizeof(b)), a,
-				      sizeof(a)));
-		fprintf(out, row->tid ? " [%u] ran\n" : " ran\n", row->tid);
+				      sizeof(a)),
+			after);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "render/text.h"
 
 #define BESIDE_TOP 8
+#define TICKS_TOP  6 /* lines on why the tick was kept */
 
 static const char *percent_of(uint64_t part, uint64_t whole, char *buf, size_t len)
 {
@@ -296,22 +297,28 @@ void text_closure(const struct page *p, const struct cpu *r)
 
 static void write_ticks(const struct page *p, const struct nohz_ticks *t)
 {
-	char comm[80];
+	struct nohz_tick_line line[NOHZ_TICK_ROWS];
+	uint32_t n = nohz_ticks_lines(t, line), shown = n > TICKS_TOP ? TICKS_TOP - 1 : n;
+	char comm[80], before[48], after[16];
+	uint64_t rest = 0;
+	struct flow f;
 
-	for (uint32_t i = 0; i < t->count; i++) {
-		const struct nohz_tick_row *r = &t->row[i];
-		char tid[16] = "";
-		struct flow f;
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct nohz_tick_row *r = &line[i].row;
 
-		if (r->tid)
-			snprintf(tid, sizeof(tid), " [%u]", r->tid);
+		report_tick(&line[i], before, after);
 		flow_start(&f, p->out, p->width,
 			   i ? "                       " : "  the tick was kept by ", " ", "    ");
 		flow_add(&f, "%s x %" PRIu64, nohz_dependency_name(r->dependency), r->count);
-		flow_add(&f, "while %s%s ran",
-			 report_comm(r->comm, r->kernel_thread, comm, sizeof(comm)), tid);
+		flow_add(&f, "while %s%s%s ran", before,
+			 report_comm(r->comm, r->kernel_thread, comm, sizeof(comm)), after);
 		flow_end(&f);
 	}
+	for (uint32_t i = shown; i < n; i++)
+		rest += line[i].row.count;
+	if (rest)
+		fprintf(p->out, "                       and %u more, %s time%s (-f json)\n",
+			n - shown, format_count(rest, comm, sizeof(comm)), plural(rest));
 }
 
 /* "its sampler stayed on this CPU, and beside it ran kworker/1:2 [62] 912 us (40 x) · ..." */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/nohz_tick.h"
+#include "model/report.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define RESERVED     8 /* rows for dependencies that come late */
@@ -109,8 +110,8 @@ static void test_comms_of_any_bytes(void **state)
 	assert_row(&t, 3, 4, 1, "", 1);
 }
 
-/* Later threads share the last row of their dependency; those that have rows keep them; others' are
- * left alone. */
+/* Later threads share the last row of their comm, or of their dependency; those that have rows keep
+ * them; others' are left alone. */
 static void test_many_threads(void **state)
 {
 	struct nohz_ticks t = {.count = 0};
@@ -124,14 +125,53 @@ static void test_many_threads(void **state)
 	assert_row(&t, 0, 1, 7, "posix", 1);
 	for (uint32_t i = 1; i < last; i++)
 		assert_row(&t, i, 4, i, "many", 1);
-	assert_row(&t, last, 4, 0, "(several)", 1000 - (last - 1));
+	assert_row(&t, last, 4, 0, "many", 1000 - (last - 1));
 	add(&t, 4, 5, "many");
 	add(&t, 4, last, "many"); /* the thread's row is gone */
 	assert_row(&t, 5, 4, 5, "many", 2);
-	assert_row(&t, last, 4, 0, "(several)", 1000 - (last - 1) + 1);
-	add(&t, 1, 8, "posix");
+	assert_row(&t, last, 4, 0, "many", 1000 - (last - 1) + 1);
+	add(&t, 1, 8, "timer");
 	assert_row(&t, 0, 1, 0, "(several)", 2);
 	assert_int_equal(total(&t), 1004);
+}
+
+/* Programs that end at once, of one name, do not fill a report. */
+static void test_lines(void **state)
+{
+	struct nohz_tick_line line[NOHZ_TICK_ROWS];
+	struct nohz_ticks t = {.count = 0};
+	char before[48], after[16];
+
+	(void)state;
+	assert_int_equal(nohz_ticks_lines(&t, line), 0);
+	add(&t, 4, 1, "one");
+	add(&t, 4, 2, "two");
+	add(&t, 4, 3, "two");
+	add(&t, 4, 3, "two");
+	for (uint32_t tid = 10; tid < 15; tid++)
+		add(&t, 4, tid, "busybox");
+	add(&t, 1, 15, "busybox"); /* for another reason */
+	assert_int_equal(nohz_ticks_lines(&t, line), 5);
+	assert_string_equal(line[0].row.comm, "busybox");
+	assert_int_equal(line[0].row.count, 5);
+	assert_int_equal(line[0].threads, 5);
+	assert_false(line[0].more);
+	assert_int_equal(line[1].row.tid, 3);
+	assert_int_equal(line[1].row.count, 2);
+	assert_int_equal(line[1].threads, 1);
+	report_tick(&line[0], before, after);
+	assert_string_equal(before, "5 threads of ");
+	assert_string_equal(after, "");
+	report_tick(&line[1], before, after);
+	assert_string_equal(before, "");
+	assert_string_equal(after, " [3]");
+	for (uint32_t tid = 100; tid < 1000; tid++)
+		add(&t, 4, tid, "busybox");
+	assert_int_equal(nohz_ticks_lines(&t, line), 5);
+	assert_int_equal(line[0].row.count, 905);
+	assert_int_equal(line[0].threads, NOHZ_TICK_ROWS - RESERVED - 4 - 1);
+	report_tick(&line[0], before, after);
+	assert_string_equal(before, "19 or more threads of ");
 }
 
 /* However many threads came before, each dependency finds a row. */
@@ -176,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_each_part_of_the_key_counts),
 		cmocka_unit_test(test_comms_of_any_bytes),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_late_dependencies),
 		cmocka_unit_test(test_bound),
 	};
