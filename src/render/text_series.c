@@ -11,7 +11,8 @@
  *
  * wide adds p20 and p80, and has neither of these two; long has a column for each series, with all
  * figures of a latency's tail, "-" where there are too few values for one. On a narrow page wide
- * has columns, too, and the first of these tables has no mean.
+ * has columns, too, the first of these tables has no mean, and p90, min, mad and than give room to
+ * names.
  */
 #include <string.h>
 
@@ -41,7 +42,8 @@ struct figure {
 	double what;
 };
 
-#define ALL_FIGURES 100 /* columns of a page that has room for all figures */
+#define MOST_FIGURES 12
+#define ALL_FIGURES  100 /* columns of a page that has room for all figures */
 static const struct figure one_threshold[] = {
 	{"count", COUNT}, {"min", MIN},    {"mean", MEAN}, {"median", 50}, {"p90", 90},
 	{"p99", 99},      {"p99.9", 99.9}, {"max", MAX},   {"mad", MAD},   {0}};
@@ -51,6 +53,7 @@ static const struct figure several_thresholds[] = {
 static const struct figure wide[] = {{"count", COUNT}, {"min", MIN}, {"p20", 20}, {"median", 50},
 				     {"p80", 80},      {"p90", 90},  {"p99", 99}, {"p99.9", 99.9},
 				     {"max", MAX},     {"mad", MAD}, {0}};
+#define WIDE_FIGURES (sizeof(wide) / sizeof(wide[0]) - 1)
 static const struct figure all[] = {{"count", COUNT},     {"mean", MEAN},   {"min", MIN},
 				    {"50", 50},           {"90", 90},       {"99", 99},
 				    {"99.9", 99.9},       {"99.99", 99.99}, {"99.999", 99.999},
@@ -91,18 +94,70 @@ static void name_cell(struct table *t, const struct series *s)
 	table_cell(t, "1", escape_text(s->name, sizeof(s->name), name, sizeof(name)));
 }
 
-/* True for a figure that a narrow page has no room for. */
-static bool is_left_out(const struct figure *f, const struct figure *of, bool narrow)
+#define TIME_COLUMNS 7 /* those of the longest time, with its unit */
+
+static size_t longest_word(const struct series *s)
 {
-	return narrow && (f->what == MEAN || (of == several_thresholds && f->what == MAD));
+	size_t most = 0, len = 0;
+
+	for (size_t i = 0; i < SERIES_NAME && s->name[i]; i++) {
+		len = s->name[i] == ' ' ? 0 : len + 1;
+		most = len > most ? len : most;
+	}
+	return most;
+}
+
+/* The most columns that a row of so many figures takes; broken: with names broken between words. */
+static size_t row_columns(const struct cpu *c, unsigned figures, bool broken)
+{
+	size_t count = strlen("count"), name = strlen("of each");
+	char text[32];
+
+	for (uint32_t i = 0; i < c->nseries; i++) {
+		const struct series *s = &c->series[i];
+		size_t len = strlen(format_count(s->hist.count, text, sizeof(text)));
+		size_t named = broken ? longest_word(s) : strnlen(s->name, SERIES_NAME);
+
+		if (!s->hist.count)
+			continue;
+		count = len > count ? len : count;
+		name = named > name ? named : name;
+	}
+	return 2 + count + (figures - 1) * (2 + TIME_COLUMNS) + 2 + name;
+}
+
+/* Chooses the figures that a page has room for: NULL ends them. On a narrow page some are left out
+ * for the others, and then more so that names are broken between words alone. */
+static void choose(const struct figure *from, const struct cpu *c, unsigned width,
+		   const struct figure *chosen[MOST_FIGURES])
+{
+	static const double spare[] = {90, MIN, MAD, THAN};
+	bool narrow = width < ALL_FIGURES && from != wide;
+	unsigned n = 0, k;
+
+	width += from == several_thresholds; /* "longer" is narrower than a time */
+	for (const struct figure *f = from; f->heading; f++)
+		if (!narrow || (f->what != MEAN && (from != several_thresholds || f->what != MAD)))
+			chosen[n++] = f;
+	for (size_t i = 0; narrow && i < sizeof(spare) / sizeof(spare[0]); i++) {
+		if (row_columns(c, n, true) <= width)
+			break;
+		for (k = 0; k < n && chosen[k]->what != spare[i];)
+			k++;
+		if (k < n)
+			memmove(&chosen[k], &chosen[k + 1], (--n - k) * sizeof(chosen[0]));
+	}
+	chosen[n] = NULL;
 }
 
 static void fill_rows(struct table *t, const struct cpu *c, const struct figure *figure,
-		      bool narrow)
+		      unsigned width)
 {
-	for (const struct figure *f = figure; f->heading; f++)
-		if (!is_left_out(f, figure, narrow))
-			table_column(t, f->heading, ALIGN_RIGHT, false);
+	const struct figure *chosen[MOST_FIGURES];
+
+	choose(figure, c, width, chosen);
+	for (const struct figure **f = chosen; *f; f++)
+		table_column(t, (*f)->heading, ALIGN_RIGHT, false);
 	table_column(t, "of each", ALIGN_LEFT,
 		     figure != wide); /* elastic except where names differ in their last words */
 	for (uint32_t i = 0; i < c->nseries; i++) {
@@ -110,9 +165,8 @@ static void fill_rows(struct table *t, const struct cpu *c, const struct figure 
 
 		if (!s->hist.count)
 			continue;
-		for (const struct figure *f = figure; f->heading; f++)
-			if (!is_left_out(f, figure, narrow))
-				figure_cell(t, s, f->what, figure == several_thresholds);
+		for (const struct figure **f = chosen; *f; f++)
+			figure_cell(t, s, (*f)->what, figure == several_thresholds);
 		name_cell(t, s);
 		table_end_row(t);
 	}
@@ -147,30 +201,12 @@ static uint32_t fill_columns(struct table *t, const struct cpu *c, const struct 
 
 #define COLUMNS 4
 
-/* The most columns that a row of all wide figures takes: nine are times, of up to 7. */
-static size_t wide_row(const struct cpu *c)
-{
-	size_t count = strlen("count"), name = strlen("of each");
-	char text[32];
-
-	for (uint32_t i = 0; i < c->nseries; i++) {
-		const struct series *s = &c->series[i];
-		size_t len = strlen(format_count(s->hist.count, text, sizeof(text)));
-		size_t named = strnlen(s->name, SERIES_NAME);
-
-		if (!s->hist.count)
-			continue;
-		count = len > count ? len : count;
-		name = named > name ? named : name;
-	}
-	return 2 + count + 9 * (2 + 7) + 2 + name;
-}
-
 void text_series(const struct page *p, const struct cpu *c)
 {
-	const struct figure *down = p->series == SERIES_LONG                             ? all
-				    : p->series == SERIES_WIDE && p->width < wide_row(c) ? wide
-											 : NULL;
+	const struct figure *down =
+		p->series == SERIES_LONG                                                     ? all
+		: p->series == SERIES_WIDE && p->width < row_columns(c, WIDE_FIGURES, false) ? wide
+											     : NULL;
 	uint32_t next = 0;
 
 	if (!series_first(c->series, c->nseries))
@@ -188,7 +224,7 @@ void text_series(const struct page *p, const struct cpu *c)
 				  : series_thresholds(c->series, c->nseries) > 1
 					  ? several_thresholds
 					  : one_threshold,
-				  p->width < ALL_FIGURES);
+				  p->width);
 		table_print(t, p->out, p->colour);
 		table_free(t);
 	} while (down && next < c->nseries);

@@ -76,6 +76,33 @@ static void fine_values(void **state)
 	cpu_clear(&c);
 }
 
+/* On a narrow page figures give room to names, whose words are never broken. */
+static void names(void **state)
+{
+	struct cpu c = {.series = calloc(2, sizeof(*c.series)), .nseries = 2};
+	char *text;
+
+	(void)state;
+	assert_non_null(c.series);
+	c.series[0] = make("nanosleep_0_slack1", false, 16500, 330);
+	c.series[1] = make("sqrt_reciprocal, bare", true, 3650, 910);
+	text = text_of(&c, 80);
+	assert_non_null(strstr(text, " nanosleep_0_slack1\n"));
+	assert_non_null(strstr(text, " sqrt_reciprocal,\n"));
+	assert_null(strstr(text, "p90"));
+	assert_non_null(strstr(text, "min"));
+	free(text);
+	text = text_of(&c, 72);
+	assert_non_null(strstr(text, " nanosleep_0_slack1\n"));
+	assert_null(strstr(text, "min"));
+	free(text);
+	text = text_of(&c, 100);
+	assert_non_null(strstr(text, " sqrt_reciprocal, bare\n"));
+	assert_non_null(strstr(text, "p90"));
+	free(text);
+	cpu_clear(&c);
+}
+
 static void recorded(void **state)
 {
 	struct cpu c = some_run(), back = {0};
@@ -196,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_equal_values),
 		cmocka_unit_test(fine_values),
+		cmocka_unit_test(names),
 		cmocka_unit_test(recorded),
 		cmocka_unit_test(longest_is_the_longest),
 	};
