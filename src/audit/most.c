@@ -57,11 +57,9 @@ static uint64_t longest_in(const struct cpu *c, const struct most *m)
 	return ns;
 }
 
-struct most odd_of(const struct cpu *c, const struct most *most)
+bool is_odd(const struct cpu *c, const struct most *longest, const struct most *most)
 {
-	struct most odd = longest_of(c);
-
-	return odd.source && group_longer(odd.ns, longest_in(c, most)) ? odd : (struct most){0};
+	return longest->source && group_longer(longest->ns, longest_in(c, most));
 }
 
 /* True for the time of slow windows that is neither an interruption nor the kernel's entry and
@@ -71,11 +69,13 @@ static bool is_rest(const struct source *s)
 	return s->word == WORD_REST;
 }
 
-/* True for sources that the operation's own wake-up uses, too. */
+/* True for sources that the operation's own wake-up uses, too; an idle CPU is nobody's. */
 static bool may_be_own(const struct source *s)
 {
 	static const char *const causes[] = {"T10", "P01", "P04"};
 
+	if (source_is_idle(s))
+		return true;
 	if (s->kind == SOURCE_VECTOR && !s->function && !strcmp(s->name, "local_timer"))
 		return true; /* the function of the timer interrupt is not known */
 	for (size_t i = 0; s->cause && i < sizeof(causes) / sizeof(causes[0]); i++)
@@ -96,6 +96,19 @@ struct most most_of_windows(const struct cpu *c, uint64_t *rest)
 			*rest += s->net.sum;
 		else if (!may_be_own(s) && stops_usual_sum(s) > best.ns)
 			best = (struct most){s, group_of(s), stops_usual_sum(s)};
+	}
+	return best;
+}
+
+struct most longest_of_windows(const struct cpu *c)
+{
+	struct most best = {0};
+
+	for (uint32_t i = 0; i < c->sources.count; i++) {
+		const struct source *s = c->sources.row[i];
+
+		if (!is_rest(s) && !may_be_own(s) && s->net.count && stops_usual_max(s) > best.ns)
+			best = (struct most){s, group_of(s), stops_usual_max(s)};
 	}
 	return best;
 }

@@ -16,9 +16,11 @@ struct most most_of_windows(const struct cpu *c, uint64_t *rest);
 /* Finds what took most at once: the longest run of a source. */
 struct most longest_of(const struct cpu *c);
 
-/* Finds what took most at once, where it is out of proportion to what took most (model/groups.h);
- * without a source where it is not. */
-struct most odd_of(const struct cpu *c, const struct most *most);
+/* The same among what is surely not a workload's own. */
+struct most longest_of_windows(const struct cpu *c);
+
+/* True where the longest is out of proportion to what took most (model/groups.h). */
+bool is_odd(const struct cpu *c, const struct most *longest, const struct most *most);
 
 /* True for time outside the kernel's records, without evidence of its cause, while a share of the
  * records is missing. i: index of the CPU. */

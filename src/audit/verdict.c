@@ -97,19 +97,27 @@ static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 		say_share(out, v, i, &m, c->hiccups.sum, "that");
 }
 
-/* Adds what is rare and long, beside what took most. */
-static void say_odd(struct sentence *out, const struct view *v, uint32_t i, const struct most *m)
+/* Adds what took most at once. */
+static void say_longest(struct sentence *out, const struct view *v, uint32_t i,
+			const struct most *longest)
 {
-	struct most odd = odd_of(&v->cpu[i], m);
-	char time[32];
-
-	if (!odd.source)
-		return;
-	sentence_add(out, "; and up to %s at once to ", format_ns(odd.ns, time, sizeof(time)));
-	if (odd.group == LOST || (odd.group == OUTSIDE && may_be_lost(v, i, odd.source)))
+	if (longest->group == LOST ||
+	    (longest->group == OUTSIDE && may_be_lost(v, i, longest->source)))
 		sentence_add(out, "what was not recorded");
 	else
-		sentence_most(out, v, i, &odd);
+		sentence_most(out, v, i, longest);
+}
+
+/* Adds what is rare and long, beside what took most. */
+static void say_odd(struct sentence *out, const struct view *v, uint32_t i,
+		    const struct most *longest, const struct most *m)
+{
+	char time[32];
+
+	if (!is_odd(&v->cpu[i], longest, m))
+		return;
+	sentence_add(out, "; and up to %s at once to ", format_ns(longest->ns, time, sizeof(time)));
+	say_longest(out, v, i, longest);
 }
 
 /* share: of its time that it lost, %. */
@@ -146,6 +154,7 @@ static void say_loss(struct sentence *out, const struct view *v, uint32_t i, con
 		     const char *share)
 {
 	const struct cpu *c = &v->cpu[i];
+	struct most longest = longest_of(c);
 	bool unread = most_unread(c, m);
 	char part[32], lane[LANE_NAME];
 
@@ -159,7 +168,7 @@ static void say_loss(struct sentence *out, const struct view *v, uint32_t i, con
 		     format_percent(100.0 * m->ns / c->observed_ns, part, sizeof(part)),
 		     unread ? "went " : "");
 	sentence_most(out, v, i, m);
-	say_odd(out, v, i, m);
+	say_odd(out, v, i, &longest, m);
 }
 
 static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
@@ -248,12 +257,38 @@ static void say_slow(struct sentence *out, const struct view *v, uint32_t i)
 		sentence_add(out, ", up to %s", format_ns(c->hiccups.max, most, sizeof(most)));
 }
 
+/* Says what took the most of the slow windows where that is not much: the longest one may still be
+ * foreign. rest: the time of no source. */
+static void say_little(struct sentence *out, const struct view *v, uint32_t i, const struct most *m,
+		       uint64_t rest)
+{
+	const struct cpu *c = &v->cpu[i];
+	struct most longest = longest_of_windows(c);
+	bool foreign = longest.source && longest.ns > c->hiccups.max / 2;
+	char share[32], time[32];
+
+	if (!foreign)
+		sentence_add(out, "; nothing that is surely foreign took much of their time");
+	if (rest > c->hiccups.sum / 2)
+		sentence_add(out, "%s %s %% of %s is %s", foreign ? ";" : ",",
+			     format_percent(100.0 * rest / c->hiccups.sum, share, sizeof(share)),
+			     foreign ? "their time" : "it", v->run.rest);
+	if (foreign) {
+		sentence_add(out, "; up to %s of one went to ",
+			     format_ns(longest.ns, time, sizeof(time)));
+		say_longest(out, v, i, &longest);
+	} else if (m->source && m->group != LOST) {
+		sentence_add(out, "; the largest foreign part, %s %%, went to ",
+			     format_percent(100.0 * m->ns / c->hiccups.sum, share, sizeof(share)));
+		sentence_most(out, v, i, m);
+	}
+}
+
 static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
 	uint64_t rest, own;
-	struct most m = most_of_windows(c, &rest);
-	char share[32];
+	struct most m = most_of_windows(c, &rest), longest;
 
 	say_slow(out, v, i);
 	if (!c->hiccups.count)
@@ -264,20 +299,12 @@ static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 	}
 	own = c->hiccups.sum - (m.ns < c->hiccups.sum ? m.ns : c->hiccups.sum);
 	if (!m.source || m.ns < own / 4) {
-		sentence_add(out, "; nothing that is surely foreign took much of their time");
-		if (rest > c->hiccups.sum / 2)
-			sentence_add(
-				out, ", %s %% of it is %s",
-				format_percent(100.0 * rest / c->hiccups.sum, share, sizeof(share)),
-				v->run.rest);
-		if (!m.source || m.group == LOST)
-			return;
-		sentence_add(out, "; the most, %s %%, went to ",
-			     format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
-		sentence_most(out, v, i, &m);
-	} else {
-		say_share(out, v, i, &m, c->hiccups.sum, "their time");
+		say_little(out, v, i, &m, rest);
+		return;
 	}
+	say_share(out, v, i, &m, c->hiccups.sum, "their time");
+	longest = longest_of_windows(c);
+	say_odd(out, v, i, &longest, &m);
 }
 
 void verdict(struct view *v)

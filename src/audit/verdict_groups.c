@@ -164,8 +164,8 @@ static void add_odd(const struct say *s, const struct most *m)
 			if (group_has(of, c->sources.row[i]))
 				same.source = c->sources.row[i];
 	}
-	odd = odd_of(c, &same);
-	if (!odd.source || odd.source == same.source)
+	odd = longest_of(c);
+	if (!is_odd(c, &odd, &same) || odd.source == same.source)
 		return;
 	sentence_add(s->out, "; and up to %s at once (%s) to ",
 		     format_ns(odd.ns, time, sizeof(time)), view_lane(s->v, lane, name));
