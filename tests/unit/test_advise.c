@@ -289,6 +289,9 @@ static void test_outside_by_evidence(void **state)
 	assert_cause(alone, "H15");
 	assert_cause(together, "H15"); /* without evidence from the steal clock */
 	assert_cause(steal, "H14");
+	strcpy(v.host.hypervisor, "QEMU TCG"); /* an emulator */
+	assert_cause(alone, "H15");
+	assert_null(strstr(alone->advice, "kvm"));
 }
 
 /* No SMIs and no IPIs for the TLB exist on arm64. */

@@ -44,6 +44,7 @@ static void forms(void **state)
 		"no fork() after warm-up (or MADV_DONTFORK); {echo 2 > /sys/kernel/mm/ksm/run}",
 		"limit the tool: {perf stat -C 0}; start it before the run",
 		"on the host: {perf kvm stat live} says why the CPU left this guest",
+		"see on the host what held up this guest's CPUs: {culprit explain H15}",
 		"find the softirq that rises in {/proc/softirqs} and end its source (S01 to S07)",
 		"start and stop tracers, BPF, tcpdump, perf and sysctl switches outside the run",
 		"stop the monitor that sends this; or: {rmmod msr}",
