@@ -362,6 +362,7 @@ $(O)/tests/unit/test_trial: $(O)/src/cmd/trial.o \
 	$(addprefix $(O)/src/collect/,guardian.o journal.o $(KNOBS))
 $(O)/tests/unit/test_reports: $(O)/src/collect/reports.o
 $(O)/tests/unit/test_audit_bounds: LDFLAGS += $(WRAP)
+$(O)/tests/unit/test_holder: $(O)/src/collect/holder.o
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_user_stacks: $(O)/src/collect/user_stacks.o
 $(O)/tests/unit/test_user_shares: $(O)/src/collect/user_shares.o

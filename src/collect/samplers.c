@@ -186,11 +186,24 @@ static uint32_t steps(const struct collect *c)
 	return n;
 }
 
+const char *samplers_relief(const struct collect *c, const struct target *t, char buf[HOLDER_TEXT])
+{
+	const struct run *run = &c->view->run;
+	bool found = false;
+	struct holder h;
+
+	if (t && !c->roams)
+		found = holder_find("/proc", t->cpu, getpid(), &h);
+	return holder_text(found ? &h : NULL, t ? t->cpu : 0, run->priority, &run->housekeeping,
+			   buf);
+}
+
 int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
 {
 	uint64_t deadline = now_ns() + limit_ns;
 	uint32_t ready, done = steps(c), before;
-	char name[CALLED_MAX];
+	char name[CALLED_MAX], relief[HOLDER_TEXT];
+	const struct target *late = NULL;
 
 	do {
 		ready = 0;
@@ -220,9 +233,13 @@ int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
 			return 0;
 		nap(NAP_NS);
 	} while (now_ns() < deadline);
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		if (c->target[i].pid && atomic_load(&c->target[i].shm->phase) != phase)
+			late = late ? late : &c->target[i];
 	return complain("the samplers could not run within %llu s, as on CPUs that other threads "
-			"keep busy: end those, or give the samplers a higher priority with -P f:10",
-			(unsigned long long)(limit_ns / NSEC_PER_SEC));
+			"keep busy: %s",
+			(unsigned long long)(limit_ns / NSEC_PER_SEC),
+			samplers_relief(c, late, relief));
 }
 
 void samplers_tell(struct collect *c, int phase)

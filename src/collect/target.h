@@ -11,6 +11,7 @@
 #include "collect/affinity.h"
 #include "collect/closure.h"
 #include "collect/collect.h"
+#include "collect/holder.h"
 #include "collect/live_names.h"
 #include "collect/partition.h"
 #include "collect/probes.h"
@@ -140,6 +141,9 @@ int samplers_start(struct collect *c, const struct collect_options *o); /* forks
  * took of its way there. One whose CPU went offline is not waited for: its
  * pid is 0 from then on, and the view says why it has no window. */
 int samplers_await(struct collect *c, int phase, uint64_t limit_ns);
+/* Writes who may hold the CPU of a sampler that could not run, and what to do; NULL: not known
+ * which one. Returns buf. */
+const char *samplers_relief(const struct collect *c, const struct target *t, char buf[HOLDER_TEXT]);
 void samplers_tell(struct collect *c, int phase); /* tells them to begin it */
 
 /* ---- window.c ---- */

@@ -65,7 +65,7 @@ static bool await_start(struct collect *c, struct target *t, uint64_t begin)
 
 int window_open(struct collect *c)
 {
-	char name[CALLED_MAX];
+	char name[CALLED_MAX], relief[HOLDER_TEXT];
 	uint64_t begin;
 
 	for (uint32_t i = 0; i < c->ntargets; i++) {
@@ -85,9 +85,9 @@ int window_open(struct collect *c)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (!await_start(c, &c->target[i], begin))
 			return complain(
-				"%s could not run, as on a CPU that other threads keep busy: end "
-				"those, or give the samplers a higher priority with -P f:10",
-				sampler_called(c, &c->target[i], "the sampler of ", name));
+				"%s could not run, as on a CPU that other threads keep busy: %s",
+				sampler_called(c, &c->target[i], "the sampler of ", name),
+				samplers_relief(c, &c->target[i], relief));
 	return 0;
 }
 

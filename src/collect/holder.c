@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/holder.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/policy.h"
+
+#define PF_KTHREAD   0x00200000 /* include/linux/sched.h */
+#define PRIORITY_MAX 99
+
+/* The order in which the scheduler lets threads run. */
+static unsigned rank(int policy, unsigned priority)
+{
+	return policy == SCHED_DEADLINE ? PRIORITY_MAX + 1 : priority;
+}
+
+/* Reads a thread's file stat. False: it has none, it sleeps, it is elsewhere or our own. Fields
+ * from the third on: 4 is the parent, 9 flags, 39 the last CPU, 40 rt_priority, 41 policy
+ * (fs/proc/array.c: do_task_stat). */
+static bool read_stat(const char *path, unsigned cpu, pid_t own, struct holder *h)
+{
+	FILE *f = fopen(path, "re");
+	unsigned flags, at, priority;
+	char text[1024], state;
+	int parent, policy;
+	char *open, *close;
+	size_t n;
+
+	if (!f)
+		return false;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	open = strchr(text, '(');
+	close = strrchr(text, ')');
+	if (!open || !close || close < open ||
+	    sscanf(close + 1,
+		   " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u %u %d",
+		   &state, &parent, &flags, &at, &priority, &policy) != 6)
+		return false;
+	if (state != 'R' || at != cpu || parent == own)
+		return false;
+	*close = '\0';
+	*h = (struct holder){.kernel_thread = flags & PF_KTHREAD,
+			     .policy = policy,
+			     .priority = policy_is_real_time(policy) ? priority : 0};
+	snprintf(h->comm, sizeof(h->comm), "%s", open + 1);
+	return sscanf(text, "%u", &h->tid) == 1;
+}
+
+static bool is_number(const struct dirent *e)
+{
+	return isdigit((unsigned char)e->d_name[0]);
+}
+
+bool holder_find(const char *proc, unsigned cpu, pid_t own, struct holder *h)
+{
+	DIR *all = opendir(proc), *threads;
+	const struct dirent *e, *t;
+	struct holder one;
+	char path[128];
+
+	*h = (struct holder){.tid = 0};
+	while (all && (e = readdir(all))) {
+		snprintf(path, sizeof(path), "%.40s/%.20s/task", proc, e->d_name);
+		if (!is_number(e) || (pid_t)atoi(e->d_name) == own || !(threads = opendir(path)))
+			continue;
+		while ((t = readdir(threads))) {
+			snprintf(path, sizeof(path), "%.40s/%.20s/task/%.20s/stat", proc, e->d_name,
+				 t->d_name);
+			if (is_number(t) && read_stat(path, cpu, own, &one) &&
+			    (!h->tid ||
+			     rank(one.policy, one.priority) > rank(h->policy, h->priority)))
+				*h = one;
+		}
+		closedir(threads);
+	}
+	if (all)
+		closedir(all);
+	return h->tid;
+}
+
+__attribute__((format(printf, 2, 3))) static void add(char buf[HOLDER_TEXT], const char *fmt, ...)
+{
+	size_t have = strlen(buf);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(buf + have, HOLDER_TEXT - have, fmt, args);
+	va_end(args);
+}
+
+/* The least priority above the thread's that the samplers do not have; 0: none, or that is not the
+ * reason. */
+static unsigned priority_above(const struct holder *h, bool real_time, unsigned have)
+{
+	if (h->policy == SCHED_DEADLINE || h->priority >= PRIORITY_MAX ||
+	    (real_time && have > h->priority))
+		return 0;
+	return policy_is_real_time(h->policy) ? h->priority + 1 : 10;
+}
+
+static void add_remedies(char buf[HOLDER_TEXT], const struct holder *h, const struct cpus *rest,
+			 unsigned above)
+{
+	bool end = !h->kernel_thread, move = end && h->policy != SCHED_DEADLINE;
+	char list[64];
+
+	cpus_format(rest, list, sizeof(list));
+	move = move && !cpus_empty(rest) && list[strlen(list) - 1] != '.';
+	if (end)
+		add(buf, "; end it");
+	if (move)
+		add(buf, ", or move it with taskset -pc %s %u", list, h->tid);
+	if (above)
+		add(buf, "%s give the samplers a higher priority with -P f:%u", end ? ", or" : ";",
+		    above);
+}
+
+const char *holder_text(const struct holder *h, unsigned cpu, const char *own,
+			const struct cpus *rest, char buf[HOLDER_TEXT])
+{
+	struct cpus others = *rest;
+	char policy[POLICY_TEXT];
+	unsigned priority = 0;
+	bool real_time = sscanf(own, "SCHED_FIFO %u", &priority) == 1 ||
+			 sscanf(own, "SCHED_RR %u", &priority) == 1;
+
+	buf[0] = '\0';
+	if (!h) {
+		add(buf, "end those, or give the samplers a higher priority %s",
+		    real_time ? "than theirs with -P" : "with -P f:10");
+		return buf;
+	}
+	if (h->policy == SCHED_DEADLINE)
+		strcpy(policy, "SCHED_DEADLINE");
+	else
+		policy_format(h->policy, h->priority, NULL, policy, sizeof(policy));
+	add(buf, "%s%s%s [%u] with %s is on cpu %u now", h->kernel_thread ? "[" : "", h->comm,
+	    h->kernel_thread ? "]" : "", h->tid, policy, cpu);
+	cpus_del(&others, cpu);
+	add_remedies(buf, h, &others, priority_above(h, real_time, priority));
+	return buf;
+}
