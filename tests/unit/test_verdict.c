@@ -623,6 +623,30 @@ static void test_stopped_tick(void **state)
 	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 0.03 % to IRQ 36 (eth0): "));
 }
 
+/* A real-time thread takes as much where it goes. */
+static void test_a_real_time_thread_is_moved(void **state)
+{
+	struct source *spin = add(SOURCE_THREAD, 812, "spin", NULL, 10, 950000000);
+
+	(void)state;
+	fact("run/tasks/0000", "812 812 R 400000 3 1 50 3 spin\n");
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(spin->advice, "SCHED_FIFO 50 at 95 % holds up what shares its CPU, "
+					  "there too: taskset -pc 0-2 812");
+	expect("cpu 3 loses 95 % to the thread spin [812]: SCHED_FIFO 50 at 95 % holds up what "
+	       "shares its CPU, there too: taskset -pc 0-2 812");
+}
+
+static void test_a_normal_thread_is_moved(void **state)
+{
+	struct source *spin = add(SOURCE_THREAD, 812, "spin", NULL, 10, 950000000);
+
+	(void)state;
+	fact("run/tasks/0000", "812 812 R 400000 3 0 0 3 spin\n");
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(spin->advice, "taskset -pc 0-2 812");
+}
+
 /* ---- workloads ---- */
 
 static void slow(uint64_t ns)
@@ -877,6 +901,8 @@ int main(void)
 		TEST(test_stopped_tick),
 		TEST(test_left_unseen),
 		TEST(test_watched),
+		TEST(test_a_real_time_thread_is_moved),
+		TEST(test_a_normal_thread_is_moved),
 		TEST(test_slow_windows_with_losses),
 		TEST(test_windows_without_slow_ones),
 		TEST(test_slow_windows),
