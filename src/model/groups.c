@@ -35,6 +35,7 @@ static unsigned state_of(const struct view *v, const struct cpu *c)
 	const bool is[] = {!view_threads(v) && cpus_has(&v->host.isolated, c->number),
 			   !view_threads(v) && cpus_has(&v->host.nohz_full, c->number),
 			   c->ended != NULL,
+			   c->offline.times > 0,
 			   !c->observed_ns,
 			   c->hiccups_lost > 0,
 			   c->counts.lost > 0,

@@ -2,9 +2,12 @@
 #include "model/incomplete.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/units.h"
 #include "model/view.h"
+
+#define REASON_SAID 240 /* leaves room for the CPUs that were offline */
 
 void offline_add(struct offline *o, uint64_t from_ns, uint64_t to_ns)
 {
@@ -53,33 +56,64 @@ static const struct cpu *first_to_end(const struct view *v, struct cpus *ended)
 	return first;
 }
 
-/* For a window that lasted to its end. */
-static void describe_offline(struct view *v)
+#define CPUS_SAID 80
+
+/* "cpu 2", "cpus 2,5", and where they are too many to be named "cpus 1,3,5,... (128)". */
+static char *say_cpus(const struct cpus *set, char buf[CPUS_SAID])
 {
-	struct run *run = &v->run;
-	uint64_t longest = 0;
-	bool at_most = false;
-	char list[64], time[32];
+	unsigned n = cpus_count(set);
+	char list[48];
+
+	cpus_format(set, list, sizeof(list));
+	if (strstr(list, "..."))
+		snprintf(buf, CPUS_SAID, "cpus %s (%u)", list, n);
+	else
+		snprintf(buf, CPUS_SAID, "cpu%s %s", plural(n), list);
+	return buf;
+}
+
+static char *say_offline(const char *were, uint64_t ns, bool at_most, char buf[OFFLINE_SAID])
+{
+	char time[32];
+
+	snprintf(buf, OFFLINE_SAID, "%s offline for %s%s, and measured before and after that", were,
+		 format_ns(ns, time, sizeof(time)), at_most ? " at most" : "");
+	return buf;
+}
+
+char *offline_say(const struct offline *o, char buf[OFFLINE_SAID])
+{
+	return say_offline("was", o->total_ns, o->at_most, buf);
+}
+
+char *offline_say_all(const struct offline *longest, char buf[OFFLINE_SAID])
+{
+	return say_offline("were", longest->total_ns, true, buf);
+}
+
+/* Adds which CPUs were offline, and came back. */
+static void add_offline(const struct view *v, char *text, size_t size)
+{
+	char list[CPUS_SAID], said[OFFLINE_SAID];
+	const struct offline *longest = NULL;
+	size_t len = strlen(text);
 	struct cpus offline;
 
 	cpus_clear(&offline);
 	for (uint32_t i = 0; i < v->ncpus; i++) {
-		const struct cpu *c = &v->cpu[i];
+		const struct offline *o = &v->cpu[i].offline;
 
-		if (c->offline.times)
-			cpus_add(&offline, c->number);
-		longest = c->offline.total_ns > longest ? c->offline.total_ns : longest;
-		at_most |= c->offline.at_most;
+		if (!o->times)
+			continue;
+		cpus_add(&offline, v->cpu[i].number);
+		if (!longest || o->total_ns > longest->total_ns)
+			longest = o;
 	}
-	at_most |= cpus_count(&offline) > 1;
-	if (cpus_empty(&offline))
-		snprintf(run->incomplete, sizeof(run->incomplete), "%s", run->cut_short);
-	else
-		snprintf(run->incomplete, sizeof(run->incomplete),
-			 "cpu%s %s %s offline for %s%s, and measured before and after that",
-			 plural(cpus_count(&offline)), cpus_format(&offline, list, sizeof(list)),
-			 cpus_count(&offline) == 1 ? "was" : "were",
-			 format_ns(longest, time, sizeof(time)), at_most ? " at most" : "");
+	if (longest)
+		snprintf(text + len, size - len, "%s%s %s", len ? "; " : "",
+			 say_cpus(&offline, list),
+			 cpus_count(&offline) > 1 ? offline_say_all(longest, said)
+						  : offline_say(longest, said));
 }
 
 bool view_lost_known(const struct view *v, uint32_t index)
@@ -90,24 +124,23 @@ bool view_lost_known(const struct view *v, uint32_t index)
 void view_incomplete(struct view *v)
 {
 	struct run *run = &v->run;
-	char list[64], after[32];
+	char *text = run->incomplete, list[CPUS_SAID], after[32];
 	const struct cpu *first;
 	struct cpus ended;
 
 	if (run->damaged)
 		return;
+	text[0] = 0;
 	first = first_to_end(v, &ended);
-	if (!first) {
-		describe_offline(v);
-		return;
-	}
-	cpus_format(&ended, list, sizeof(list));
-	format_ns(cpu_window_ns(first), after, sizeof(after));
-	if (cpus_count(&ended) == 1)
-		snprintf(run->incomplete, sizeof(run->incomplete),
-			 "cpu %s ended early, after %s: %s", list, after, first->ended);
-	else
-		snprintf(run->incomplete, sizeof(run->incomplete),
-			 "cpus %s ended early, the first, cpu %u, after %s: %s", list,
-			 first->number, after, first->ended);
+	if (first)
+		format_ns(cpu_window_ns(first), after, sizeof(after));
+	if (first && cpus_count(&ended) == 1)
+		snprintf(text, REASON_SAID, "%s ended early, after %s: %s", say_cpus(&ended, list),
+			 after, first->ended);
+	else if (first)
+		snprintf(text, REASON_SAID, "%s ended early, the first, cpu %u, after %s: %s",
+			 say_cpus(&ended, list), first->number, after, first->ended);
+	add_offline(v, text, sizeof(run->incomplete));
+	if (!text[0])
+		snprintf(text, sizeof(run->incomplete), "%s", run->cut_short);
 }

@@ -18,4 +18,10 @@ void offline_add(struct offline *o, uint64_t from_ns, uint64_t to_ns);
 /* Leaves what lies in [from, to), CLOCK_MONOTONIC; where that cuts several, total_ns is no less. */
 void offline_cut(struct offline *o, uint64_t from_ns, uint64_t to_ns);
 
+/* "was offline for 2.00 s, and measured before and after that", of a CPU that was; returns buf. */
+#define OFFLINE_SAID 120
+char *offline_say(const struct offline *o, char buf[OFFLINE_SAID]);
+/* The same of several, "were ... at most", by the one that was so for the longest time. */
+char *offline_say_all(const struct offline *longest, char buf[OFFLINE_SAID]);
+
 #endif

@@ -216,7 +216,7 @@ struct run {
 	bool part;
 	/* Gaps of a recording, or of a window that ended before its time (view_incomplete); any
 	 * bytes; "": none. */
-	char incomplete[240];
+	char incomplete[400];
 	bool damaged; /* the recording lacks it, and not the window */
 	bool holes; /* events are missing of times that nobody knows: more was lost than is told */
 	/* Reason why the window is shorter than was asked for, where that is not because CPUs ended
@@ -343,7 +343,7 @@ const char *suspects_say(const struct view *v, char *buf, size_t len);
 /* Writes the name of the system call in which the suspect was; false: it has none. */
 bool suspect_call(const struct view *v, char name[SYSCALL_NAME]);
 
-/* Says in run.incomplete which CPUs' windows ended before the others', and why; or else which were
+/* Says in run.incomplete which CPUs' windows ended before the others', and why, and which were
  * offline meanwhile; or else what run.cut_short says. Gaps of a damaged recording stay. */
 void view_incomplete(struct view *v);
 

@@ -183,6 +183,7 @@ static void write_windows(const struct html *h, const struct cpu *c)
 void html_card(const struct html *h, uint32_t i)
 {
 	const struct cpu *c = &h->view->cpu[i];
+	char said[OFFLINE_SAID];
 	FILE *out = h->out;
 
 	fputs("<li><h3>", out);
@@ -203,11 +204,13 @@ void html_card(const struct html *h, uint32_t i)
 	}
 	if (c->ended) {
 		fputs("<p class=\"warn\">Ended early, after ", out);
-		html_ns(out, c->observed_ns);
+		html_ns(out, cpu_window_ns(c));
 		fputs(": ", out);
 		html_name(out, c->ended);
 		fputs("</p>", out);
 	}
+	if (c->offline.times)
+		fprintf(out, "<p class=\"warn\">It %s.</p>", offline_say(&c->offline, said));
 	fputs("</li>\n", out);
 }
 

@@ -337,6 +337,18 @@ static void write_merged(struct json *j, const struct sources *t)
 	json_end(j);
 }
 
+static void write_offline(struct json *j, const struct offline *o)
+{
+	if (!o->times) {
+		json_null(j, "offline");
+		return;
+	}
+	json_object_flat(j, "offline");
+	json_u64(j, "total_ns", o->total_ns);
+	json_bool(j, "at_most", o->at_most);
+	json_end(j);
+}
+
 int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
@@ -352,6 +364,7 @@ int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_u64(j, "observed_ns", c->observed_ns);
 	json_string(j, "verdict", c->verdict[0] ? c->verdict : NULL);
 	json_string(j, "ended_early", c->ended);
+	write_offline(j, &c->offline);
 	json_u64(j, "threshold_ns", c->threshold_ns);
 	render_shorts(j, &c->shorts);
 	write_loop(j, c);

@@ -120,10 +120,13 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED], time[32], lane[LANE_NAME];
 	struct nohz_tick_line line[NOHZ_TICK_ROWS];
 	char before[48], after[16];
+	char said[OFFLINE_SAID];
 
 	if (r->ended)
 		fprintf(out, "* cpu %u ended early, after %s: %s\n", cpu,
-			format_ns(r->observed_ns, time, sizeof(time)), code(r->ended, a));
+			format_ns(cpu_window_ns(r), time, sizeof(time)), code(r->ended, a));
+	if (r->offline.times)
+		fprintf(out, "* cpu %u %s\n", cpu, offline_say(&r->offline, said));
 	if (r->counts.lost)
 		fprintf(out, "* %s: records are lost: " VIEW_LATE "; %s\n",
 			v->run.watch ? code(view_lane(v, i, lane), a) : view_lane(v, i, lane),

@@ -228,8 +228,10 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	else if (c->unpaired)
 		text_unpaired(p, c->unpaired);
 	if (c->ended)
-		text_line(p, "  ended early, after %s: %s", format_ns(c->observed_ns, a, sizeof(a)),
-			  text_safe(c->ended, text));
+		text_line(p, "  ended early, after %s: %s",
+			  format_ns(cpu_window_ns(c), a, sizeof(a)), text_safe(c->ended, text));
+	if (c->offline.times)
+		text_line(p, "  %s", offline_say(&c->offline, text));
 }
 
 static void write_evidence(const struct page *p, const struct cpu *c)

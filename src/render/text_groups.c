@@ -157,6 +157,8 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		sum.unread += c->unread;
 		sum.closure_known |= c->closure_known;
 		sum.ended = c->ended;
+		if (c->offline.times && c->offline.total_ns >= sum.offline.total_ns)
+			sum.offline = c->offline;
 	}
 	flow_start(&f, p->out, p->width,
 		   workload(p) && traced && g->total_ns ? "  of their time: " : "  ", " · ", "  ");
@@ -189,6 +191,8 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		text_unpaired(p, sum.unpaired);
 	if (sum.ended)
 		text_line(p, "  all of them ended early: %s", text_safe(sum.ended, text));
+	if (sum.offline.times)
+		text_line(p, "  all of them %s", offline_say_all(&sum.offline, text));
 }
 
 /* The kernel's counters of all of them; how many counters, and on how many CPUs one differs. */

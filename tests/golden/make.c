@@ -7,7 +7,8 @@
  *   irq       a network card's interrupt on an isolated CPU
  *   threads   who preempts, who asked, from where; RT throttling, faults
  *   guest     time outside the kernel, with a steal clock
- *   two       CPUs that stop together, counters that do not close, an early end
+ *   two       CPUs that stop together, counters that do not close, one that was offline and an
+ *             early end
  *   together  CPUs that stop together again and again, while one thread runs elsewhere
  *   rt        PREEMPT_RT, and hostile names everywhere
  *   untraced  --no-trace
@@ -410,7 +411,8 @@ static void two(struct scene *s, const char *path)
 	s->view.cpu[1].hiccups_lost_ns = 345678;
 	s->view.run.recursion_misses = 1;
 	s->view.cpu[1].ended = "the CPU went offline";
-	s->view.cpu[1].observed_ns = 800 * MS;
+	s->view.cpu[1].observed_ns = 750 * MS;
+	offline_add(&s->view.cpu[1].offline, WORLD_STARTED + 450 * MS, WORLD_STARTED + 500 * MS);
 }
 
 static struct presence elsewhere(uint32_t tid, const char *comm, uint64_t from, uint64_t to)

@@ -90,8 +90,60 @@ static void said(void **state)
 	v.cpu[1].ended = "the CPU went offline";
 	view_incomplete(&v);
 	assert_string_equal(v.run.incomplete,
-			    "cpu 3 ended early, after 11.0 s: the CPU went offline");
+			    "cpu 3 ended early, after 11.0 s: the CPU went offline; cpus 3,7 were "
+			    "offline for 3.00 s at most, and measured before and after that");
+	v.cpu[1].offline.times = 0;
+	view_incomplete(&v);
+	assert_string_equal(v.run.incomplete,
+			    "cpu 3 ended early, after 11.0 s: the CPU went offline; cpu 7 was "
+			    "offline for 3.00 s, and measured before and after that");
+	strcpy(v.run.cut_short, "its threads were not watched");
+	v.cpu[1].ended = NULL;
+	v.cpu[2].offline.times = 0;
+	view_incomplete(&v);
+	assert_string_equal(v.run.incomplete, "its threads were not watched");
 	view_free(&v);
+}
+
+/* As many as no line can name. */
+static void many(void **state)
+{
+	static const char reason[] = "its sampler was moved to another CPU (by a cpuset, taskset "
+				     "or hotplug)";
+	unsigned cpus[256];
+	struct view v = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < 256; i++)
+		cpus[i] = 1000 + 2 * i;
+	assert_int_equal(view_cpus(&v, cpus, 256), 0);
+	for (unsigned i = 0; i < 256; i++) {
+		v.cpu[i].observed_ns = (500 - i) * S;
+		v.cpu[i].ended = i % 2 ? reason : NULL;
+		if (i % 2 == 0)
+			offline_add(&v.cpu[i].offline, 10 * S, (11 + i) * S);
+	}
+	view_incomplete(&v);
+	assert_string_equal(v.run.incomplete,
+			    "cpus 1002,1006,1010,1014,1018,1022,1026,1030,... (128) ended early, "
+			    "the first, cpu 1510, after 4.1 min: its sampler was moved to "
+			    "another CPU (by a cpuset, taskset or hotplug); cpus "
+			    "1000,1004,1008,1012,1016,1020,1024,1028,... (128) were offline for "
+			    "4.3 min at most, and measured before and after that");
+	view_free(&v);
+}
+
+static void of_one(void **state)
+{
+	struct offline o = twice();
+	char text[OFFLINE_SAID];
+
+	(void)state;
+	assert_string_equal(offline_say(&o, text),
+			    "was offline for 3.00 s, and measured before and after that");
+	offline_cut(&o, 11 * S, 30 * S);
+	assert_string_equal(offline_say(&o, text),
+			    "was offline for 3.00 s at most, and measured before and after that");
 }
 
 static void again(void **state)
@@ -113,7 +165,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_of_it), cmocka_unit_test(parts), cmocka_unit_test(forged),
-		cmocka_unit_test(said),      cmocka_unit_test(again),
+		cmocka_unit_test(said),      cmocka_unit_test(many),  cmocka_unit_test(of_one),
+		cmocka_unit_test(again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,9 +70,13 @@ while [ $n -lt $TURNS ] && kill -0 $run; do
 	online $SECOND 0
 	until [ $(grep -c "went offline" /tmp/out/turns.err) -ge $n ] || ! kill -0 $run; do :; done
 	online $SECOND 1
-	until [ $(grep -c "was offline" /tmp/out/turns.err) -ge $n ] || ! kill -0 $run; do :; done
+	until [ $(grep -c ": cpu $SECOND was offline" /tmp/out/turns.err) -ge $n ] ||
+		! kill -0 $run; do :; done
 done
+online $FIRST 0
+until grep -q ": cpu $FIRST ended" /tmp/out/turns.err || ! kill -0 $run; do usleep 10000; done
 kill -INT $run; finish
+online $FIRST 1
 
 begin back -c $FIRST,$SECOND -H 1 -d 300ms --no-trace; finish
 begin homeless -c $FIRST -H 1 -d 1h --no-trace
@@ -320,6 +324,9 @@ ok(re.fullmatch("".join(f"culprit: incomplete: {line}\n" for line in (GONE, BACK
    text["both.err"])
 ok(second["loop"]["count"] and not second["closure"],
    "of it all is known but the kernel's counters, which have gone on", second["closure"])
+ok(not first["offline"] and 400_000_000 < second["offline"]["total_ns"] <
+   both["run"]["duration_ns"] - second["observed_ns"] + 1_000_000,
+   "and for how long it was not measured", second["offline"])
 is_(text["both.report"], text["both"], "a recording of it has the same report")
 part = json.loads(text["both.part"])
 check_sums(part, "a part of it")
@@ -332,9 +339,19 @@ ok(any(line["cpu"] == SECOND and any(p["id"] in again for p in line["pieces"]) f
 
 turns = text["turns.err"].splitlines()
 is_([re.fullmatch(f"culprit: incomplete: {way}", line) is not None
-     for way, line in zip([GONE, BACK] * TURNS, turns)], [True] * 2 * TURNS,
+     for way, line in zip([GONE, BACK] + [f"{GONE}; {BACK}", BACK] * (TURNS - 1), turns)],
+    [True] * 2 * TURNS,
     f"{TURNS} times in turn: each time one line when it goes, and one when it is back")
-is_(len(turns), 2 * TURNS, "and no other line")
+is_(len(turns), 2 * TURNS + 1, "and no other line until another one goes")
+ok(re.fullmatch(f"cpu {FIRST} ended early, after {TIME}: the CPU went offline; {BACK}",
+                reports["turns"]["run"]["incomplete"] or "") and
+   f"culprit: incomplete: {reports['turns']['run']['incomplete']}" == turns[-1],
+   "which does not hide that the first one was not measured all the time",
+   reports["turns"]["run"], turns[-1:])
+gone, second = cpu_of(reports["turns"], FIRST), cpu_of(reports["turns"], SECOND)
+ok(gone["ended_early"] and not gone["offline"] and not second["ended_early"] and
+   second["offline"]["total_ns"] > 0 and not second["offline"]["at_most"],
+   "and it says so of each", gone["ended_early"], gone["offline"], second["offline"])
 check_sums(reports["turns"], "turns")
 
 if LONG:
