@@ -228,8 +228,12 @@ int program_lacks(const struct wanted *p, const struct kernel *k)
 int program_complain_of_types(int err)
 {
 	return complain("tracing needs the kernel's type information, and %s cannot be read (%s): "
-			"use a kernel with CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
-			KERNEL_TYPES, strerror(-err));
+			"%s--no-trace measures without",
+			KERNEL_TYPES, strerror(-err),
+			err == -ENOENT   ? "use a kernel with CONFIG_DEBUG_INFO_BTF=y; "
+			: err == -EMFILE ? "let culprit have more files open (ulimit -n); "
+			: err == -ENOMEM ? "let culprit have more memory (ulimit -v); "
+					 : "");
 }
 
 /* True when BPF's memory counts as locked, as before Linux 5.11, and may not be much. */

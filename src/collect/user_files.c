@@ -19,6 +19,7 @@ struct user_files *user_files_new(const char *debug, void (*lost)(void *ctx, con
 				  void *ctx, int apart)
 {
 	struct user_files *f = calloc(1, sizeof(*f));
+	int err;
 
 	if (!f)
 		return NULL;
@@ -26,9 +27,11 @@ struct user_files *user_files_new(const char *debug, void (*lost)(void *ctx, con
 	f->lost = lost;
 	f->ctx = ctx;
 	f->parser.apart = apart;
-	if (!parser_start(&f->parser))
+	err = parser_start(&f->parser);
+	if (!err)
 		return f;
 	free(f);
+	errno = -err;
 	return NULL;
 }
 

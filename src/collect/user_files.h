@@ -24,7 +24,7 @@ struct user_file {
 
 /* debug: where files with debug information are, by build id; NULL: in the usual place alone.
  * lost: told which file has no functions, and why. apart: a file that the process which reads is
- * not to have; -1: none. NULL: no memory, or no process can be begun. */
+ * not to have; -1: none. NULL: no process can be begun, and errno says why. */
 struct user_files *user_files_new(const char *debug, void (*lost)(void *ctx, const char *why),
 				  void *ctx, int apart);
 /* The files are closed when this process ends: closing one may take for ever. */

@@ -20,7 +20,7 @@
 int parser_start(struct parser *p)
 {
 	pid_t parent = getpid();
-	int pair[2];
+	int pair[2], err;
 	char begun;
 
 	p->pid = 0;
@@ -35,6 +35,7 @@ int parser_start(struct parser *p)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	p->pid = fork();
+	err = -errno;
 	if (!p->pid) {
 		close(pair[0]);
 		if (p->apart >= 0)
@@ -45,7 +46,7 @@ int parser_start(struct parser *p)
 	if (p->pid < 0) {
 		p->pid = 0;
 		close(pair[0]);
-		return -errno;
+		return err;
 	}
 	p->socket = pair[0];
 	if (TEMP_FAILURE_RETRY(recv(p->socket, &begun, 1, 0)) == 1)

@@ -366,6 +366,7 @@ void user_reader(int socket, const char *debug, pid_t culprit)
 {
 	/* None of it static: samplers lock all that is in the program. */
 	struct reader *r = calloc(1, sizeof(*r));
+	int err;
 
 	/* The socket says nothing while a file is waited for. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != culprit)
@@ -382,7 +383,8 @@ void user_reader(int socket, const char *debug, pid_t culprit)
 	confine_rights(RIGHTS_TO_LOOK);
 	confine_raise(RIGHTS_TO_LOOK);
 	r->files = user_files_new(debug, tell_lost, r, socket);
-	if (!r->files || send(socket, "", 1, MSG_NOSIGNAL) != 1)
+	err = r->files ? 0 : -errno;
+	if (send(socket, &err, sizeof(err), MSG_NOSIGNAL) != sizeof(err) || err)
 		_exit(1);
 	serve(r);
 	user_files_free(r->files);

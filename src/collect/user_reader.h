@@ -21,9 +21,10 @@ struct user_answer {
 	char calls[CALLS_TEXT]; /* "": the process is gone, or cannot be looked at */
 };
 
-/* The life of this process: says that it is ready by a byte, takes asks from the socket and answers
- * until it is closed, or the process `culprit` has ended; does not return. debug: where files with
- * debug information are, by build id; NULL: in the usual place alone. */
+/* The life of this process: says that it is ready by an int, 0, or by -errno that it cannot be;
+ * takes asks from the socket and answers until it is closed, or the process `culprit` has ended;
+ * does not return. debug: where files with debug information are, by build id; NULL: in the usual
+ * place alone. */
 void user_reader(int socket, const char *debug, pid_t culprit) __attribute__((noreturn));
 
 #endif

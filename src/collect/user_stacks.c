@@ -56,15 +56,15 @@ struct user_stacks {
 
 static int start_reader(struct user_stacks *s, const char *debug)
 {
-	int pair[2], room = ROOM_BYTES;
+	int pair[2], room = ROOM_BYTES, begun, err;
 	pid_t culprit = getpid();
-	char begun;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	setsockopt(pair[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
 	setsockopt(pair[1], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
 	s->reader = fork();
+	err = -errno;
 	if (!s->reader) {
 		close(pair[0]);
 		user_reader(pair[1], debug, culprit);
@@ -72,9 +72,11 @@ static int start_reader(struct user_stacks *s, const char *debug)
 	close(pair[1]);
 	s->socket = pair[0];
 	if (s->reader < 0)
-		return -errno;
+		return err;
 	/* Until the one that reads files has its filter of system calls: see base/confine.h. */
-	return TEMP_FAILURE_RETRY(recv(pair[0], &begun, 1, 0)) == 1 ? 0 : -ECHILD;
+	if (TEMP_FAILURE_RETRY(recv(pair[0], &begun, sizeof(begun), 0)) != sizeof(begun))
+		return -ECHILD;
+	return begun;
 }
 
 /* Says what it cannot do, because it may be no more than the calls of the user's own programs. */
@@ -118,7 +120,10 @@ struct user_stacks *user_stacks_new(int map, const char *debug)
 	err = start_reader(s, debug);
 	if (!err)
 		return s;
-	complain("--user-stacks: no process can be started for it: %s", strerror(-err));
+	if (err == -ECHILD)
+		complain("--user-stacks: a process for it ended before it had begun");
+	else
+		complain("--user-stacks: no process can be started for it: %s", strerror(-err));
 	user_stacks_free(s);
 	return NULL;
 }

@@ -106,6 +106,7 @@ struct recorder *recorder_open_to(int fd, const char *name, uint64_t most,
 {
 	struct recorder *r = calloc(1, sizeof(*r));
 	struct stat st;
+	pid_t writer;
 
 	if (r) {
 		r->piped = !fstat(fd, &st) && S_ISFIFO(st.st_mode);
@@ -114,16 +115,21 @@ struct recorder *recorder_open_to(int fd, const char *name, uint64_t most,
 		r->seen = calloc(1, sizeof(*r->seen));
 		r->queue = queue_new();
 	}
-	if (!r || !r->path || !r->seen || !r->queue || hide_init_random(&r->hide) ||
-	    (r->pid = queue_writer(r->queue, fd, most, housekeeping)) < 0) {
+	if (!r || !r->path || !r->seen || !r->queue || hide_init_random(&r->hide)) {
 		complain("recording to %s: not enough memory", name);
-		if (r)
-			r->pid = 0;
+		close(fd);
 		recorder_close(r);
-		r = NULL;
+		return NULL;
 	}
+	writer = queue_writer(r->queue, fd, most, housekeeping);
 	close(fd);
-	return r;
+	if (writer > 0) {
+		r->pid = writer;
+		return r;
+	}
+	complain("recording to %s: no process can be started for it: %s", name, strerror(-writer));
+	recorder_close(r);
+	return NULL;
 }
 
 struct recorder *recorder_open(const char *path, bool force, const struct cpus *housekeeping)
@@ -133,6 +139,8 @@ struct recorder *recorder_open(const char *path, bool force, const struct cpus *
 
 	if (r)
 		r->made = true;
+	else if (fd >= 0)
+		create_remove(path);
 	return r;
 }
 

@@ -40,6 +40,28 @@ if shutil.which("setpriv"):
            "but the sampler did measure", r)
         if report:
             lib.check_sums(report, "--no-trace")
+        # ---- nor another process: as a user of whom there is none ----
+        kept = os.path.join(place, "kept")
+        user = str((1 << 30) + os.getpid())
+        os.mkdir(kept)
+        os.chown(kept, int(user), int(user))
+        alone = ("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups")
+        last = ("prlimit", "--nproc=1", *alone)
+        r = culprit("record", *ON, "-d", "200ms", "-q", "--no-trace", kept + "/a.rec", prefix=last,
+                    path=public)
+        is_((r.rc, r.err, os.listdir(kept)),
+            (1, f"culprit: recording to {kept}/a.rec: no process can be started for it: Resource "
+             "temporarily unavailable\n", []), "a limit of processes: the reason, and no file")
+        last = ("prlimit", "--nproc=3", *alone, *(
+            f"--{which}-caps=+bpf,+perfmon,+syslog" for which in ("inh", "ambient")))
+        r = culprit("run", *ON, "-d", "200ms", "-q", "--user-stacks", prefix=last, path=public)
+        name = "--user-stacks under a limit of processes: the reason"
+        if os.path.exists("/sys/kernel/btf/vmlinux") and "--user-stacks: without" in r.err:
+            is_((r.rc, r.err.splitlines()[-1]),
+                (1, "culprit: --user-stacks: no process can be started for it: Resource "
+                 "temporarily unavailable"), name)
+        else:
+            skip(name, "no types of the kernel's, or nobody may trace here")
 else:
     skip("without privileges", "no setpriv")
 
@@ -125,6 +147,15 @@ if trace == () and shutil.which("unshare"):
             f'mount --bind {cut.name} /sys/kernel/btf/vmlinux && exec "$0" "$@"'))
         ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and "type information" in r.err,
            "types that cannot be read: one line, and none of libbpf's", r)
+    for limit, why in (("ulimit -n 4", "(Too many open files): let culprit have more files open "
+                                       "(ulimit -n)"),
+                       ("mount -t tmpfs none /sys/kernel/btf", "(No such file or directory): use a "
+                        "kernel with CONFIG_DEBUG_INFO_BTF=y")):
+        r = culprit("run", *ON, "-d", "100ms",
+                    prefix=("unshare", "-m", "sh", "-c", f'{limit} && exec "$0" "$@"'))
+        is_((r.rc, r.err), (1, "culprit: tracing needs the kernel's type information, and "
+                            f"/sys/kernel/btf/vmlinux cannot be read {why}; --no-trace measures "
+                            "without\n"), f"{limit}: what helps against that")
 else:
     skip("types that cannot be read", "no tracing or no unshare here")
 

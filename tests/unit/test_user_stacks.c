@@ -86,7 +86,8 @@ void user_reader(int socket, const char *debug, pid_t culprit)
 
 	(void)debug, (void)culprit;
 	close(hold[1]);
-	if (send(socket, "", 1, MSG_NOSIGNAL) != 1 || read(hold[0], &none, 1))
+	if (send(socket, &(int){0}, sizeof(int), MSG_NOSIGNAL) != sizeof(int) ||
+	    read(hold[0], &none, 1))
 		_exit(1);
 	while (recv(socket, &ask, sizeof(ask), 0) == sizeof(ask)) {
 		a.number = ask.number;
