@@ -133,6 +133,18 @@ static void fill_standard(void)
  */
 #define STACK_LEAST 1048576
 
+/* Says it without say(), which takes more than so small a stack may have. */
+static int refuse_stack(unsigned long long most)
+{
+	char text[200];
+	int len = snprintf(text, sizeof(text),
+			   "culprit: the stack may not have more than %llu KiB, and culprit needs "
+			   "%d: raise the hard limit (ulimit -Hs, or LimitSTACK= of a service)\n",
+			   most / 1024, STACK_LEAST / 1024);
+
+	return write(STDERR_FILENO, text, len) < 0 ? -errno : -ENOMEM;
+}
+
 static int check_stack(void)
 {
 	struct rlimit most;
@@ -141,9 +153,7 @@ static int check_stack(void)
 	if (getrlimit(RLIMIT_STACK, &most) || most.rlim_cur >= STACK_LEAST)
 		return 0;
 	if (most.rlim_max < STACK_LEAST)
-		return complain("the stack may not have more than %llu KiB, and culprit needs %d: "
-				"raise the hard limit (ulimit -Hs, or LimitSTACK= of a service)",
-				(unsigned long long)most.rlim_max / 1024, STACK_LEAST / 1024);
+		return refuse_stack(most.rlim_max);
 	most.rlim_cur = STACK_LEAST;
 	setrlimit(RLIMIT_STACK, &most);
 	pthread_attr_init(&threads);

@@ -265,6 +265,11 @@ for kb in 128, 1023:
     is_((r.rc, r.err), (1, f"culprit: the stack may not have more than {kb} KiB, and culprit needs "
                         "1024: raise the hard limit (ulimit -Hs, or LimitSTACK= of a service)\n"),
         f"a stack of {kb} KiB")
+if not lib.sanitized():  # a sanitizer takes more
+    r = culprit("report", unsaid,
+                prefix=("env", "-i", "sh", "-c", 'ulimit -s 20; exec "$0" "$@"'))
+    is_((r.rc, r.err.count("\n"), "may not have more than 20 KiB" in r.err), (1, 1, True),
+        "one that has no room for say(): it is said all the same")
 r = culprit("report", WATCHED, prefix=("sh", "-c", 'ulimit -Ss 128; exec "$0" "$@"'))
 is_((r.rc, r.err), (0, ""), "one that may be larger is made so")
 r = culprit("audit", WATCHED)
