@@ -102,11 +102,30 @@ static bool has_dots(const char *path)
 	return false;
 }
 
+/* True for what no path fits: asterisks may stand for nothing. */
+static bool is_too_long(const char *path)
+{
+	size_t all = 0, part = 0;
+
+	for (; *path; path++) {
+		part = *path == '/' ? 0 : part + (*path != '*');
+		all += *path != '*';
+		if (part > NAME_MAX || all >= PATH_MAX)
+			return true;
+	}
+	return false;
+}
+
 /* One more unit or cgroup. */
 static int set_group(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
 	if (!*text || (*row->name == 'u' ? strchr(text, '/') != NULL : has_dots(text))) {
 		snprintf(why, whylen, "'%.40s' is no name of a %s", text, row->name);
+		return -EINVAL;
+	}
+	if (is_too_long(text)) {
+		snprintf(why, whylen, "'%.40s...' is longer than what a %s can be called", text,
+			 row->name);
 		return -EINVAL;
 	}
 	return add_text(text, field, CHOICE_GROUPS / 2, why, whylen);

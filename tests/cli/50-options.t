@@ -52,6 +52,10 @@ refused("watch -t with a bare number is --tid, and says so", "watch", "-t", "419
         says="no thread 4194303", lines=2)
 ok("-t is --threshold now, so write --tid 4194303" in culprit("watch", "-t", "4194303").err,
    "the warning tells what to write")
+for option, name in (("--unit", "A" * 256), ("--cgroup", "/a/" + "*" + "A" * 256),
+                     ("--cgroup", "/A" * 2048)):
+    refused(f"watch {option} with {len(name)} bytes", "watch", option, name, "-d", "1ms",
+            says=f"longer than what a {option[2:]} can be called")
 refused("watch -t with a time is --threshold", "watch", "-t", "10us", says="watch what")
 refused("watch --threshold takes no bare number", "watch", "--threshold", "4194303", says="no unit")
 for command in culprit("help", "--list").out.split():
