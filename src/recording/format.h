@@ -43,6 +43,7 @@
 #define UNPACKED_FREE  (32 << 20)
 #define UNPACKED_TIMES 32
 #define TIME_MAX       (UINT64_C(1) << 62) /* ns; more makes no sense, and sums would overflow */
+#define WALL_MAX       INT64_MAX           /* ns since 1970: the kernel's clock ends in 2262 */
 #define LETTERS(a, b, c, d)                                                                        \
 	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 

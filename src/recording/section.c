@@ -120,7 +120,7 @@ static void get_readings(struct reading *r, struct readings *to)
 		x.tick += (uint64_t)get_signed(r);
 		x.real += (uint64_t)get_signed(r);
 		x.host += (uint64_t)get_signed(r);
-		r->bad |= x.ns > TIME_MAX || x.real > TIME_MAX || x.host > TIME_MAX ||
+		r->bad |= x.ns > TIME_MAX || x.real > WALL_MAX || x.host > WALL_MAX ||
 			  !readings_add(to, &x);
 	}
 }

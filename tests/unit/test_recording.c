@@ -17,6 +17,7 @@
 #include "../world/chance.h"
 #include "../world/chunk.h"
 #include "../world/scene.h"
+#include "base/units.h"
 #include "recording/codec.h"
 #include "recording/fields.h"
 #include "recording/read.h"
@@ -759,6 +760,36 @@ static void test_late(void **state)
 	scene_free(&scene);
 }
 
+/* Clocks may be set to any time that the kernel takes, with which nothing of the run goes. */
+static void test_far_future(void **state)
+{
+	const uint64_t year_2230 = 8216000000ULL * NSEC_PER_SEC;
+	struct recording *r;
+
+	(void)state;
+	for (int later = 0; later < 2; later++) {
+		scene_init(&scene, "web-07", (const unsigned[]){1}, 1);
+		scene_begin(&scene, path);
+		random_gap(&scene, 0, 1000);
+		scene.view.run.duration_ns = 1000000000;
+		scene.view.run.readings.n = 2;
+		for (uint32_t i = 0; i < 2; i++)
+			scene.view.run.readings.row[i] = (struct reading_of_clocks){
+				.ns = WORLD_STARTED + i,
+				.tick = 1 + i,
+				.real = later ? INT64_MAX - 1 + i : year_2230 + i};
+		format_iso_time(year_2230, scene.view.run.started);
+		assert_int_equal(scene_finish(&scene), 0);
+		r = read_part(NULL);
+		assert_non_null(r);
+		assert_string_equal(view.run.incomplete, "");
+		assert_string_equal(view.run.started, "2230-05-10T14:13:20.000000000Z");
+		assert_int_equal(view.run.readings.n, 2);
+		forget(r);
+		scene_free(&scene);
+	}
+}
+
 /* ---- other versions ---- */
 
 static void test_versions(void **state)
@@ -1127,6 +1158,7 @@ int main(void)
 		cmocka_unit_test(test_threads_end),
 		cmocka_unit_test(test_next_then_threads),
 		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_far_future),
 		cmocka_unit_test(test_long_tail),
 	};
 
