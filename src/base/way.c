@@ -228,6 +228,14 @@ void way_rmdir(const char *path)
 	way_close(&w);
 }
 
+int way_unmade(const struct way *w, int err)
+{
+	struct stat dir;
+
+	/* one that was removed takes none either, and says the same */
+	return err == -ENOENT && !fstat(w->dir, &dir) && dir.st_nlink ? -EOPNOTSUPP : err;
+}
+
 const char *way_error(int error)
 {
 	int positive = error < 0 ? -error : error;
@@ -235,5 +243,6 @@ const char *way_error(int error)
 	return positive == ELOOP ? "a symbolic link in a directory where anybody may write, or of "
 				   "another user, could lead anywhere, another user's pipe there "
 				   "to that user"
-				 : strerror(positive);
+	       : positive == EOPNOTSUPP ? "files are made anew, and its directory takes no new ones"
+					: strerror(positive);
 }

@@ -58,7 +58,12 @@ int way_standard(const struct stat *st);
  * standard error goes to. */
 bool way_stays(const struct stat *st);
 
-/* The words for an errno or -errno, for ELOOP those of a refused link. Static, or strerror's. */
+/* -errno of a file that could not be made there; -EOPNOTSUPP for that of a directory that takes no
+ * new ones, as in /proc. */
+int way_unmade(const struct way *w, int err);
+
+/* The words for an errno or -errno, for ELOOP those of a refused link, for EOPNOTSUPP those of a
+ * directory like /proc's. Static, or strerror's. */
 const char *way_error(int error);
 
 #endif

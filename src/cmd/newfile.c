@@ -212,6 +212,8 @@ static int open_at(struct newfile *n, const char *path, enum manner manner)
 	} else {
 		err = err || n->made ? err : may_replace(&n->way, &st, manner);
 		fd = err ? err : open_new(n, manner == OVER ? 0600 : 0666);
+		if (!err && fd < 0)
+			fd = way_unmade(&n->way, fd);
 	}
 	if (fd >= 0 && (n->file = fdopen(fd, "w")))
 		return 0;

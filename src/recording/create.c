@@ -53,7 +53,7 @@ static int make_file(const struct way *w, bool force)
 	struct stat st;
 
 	if (fd >= 0 || errno != EEXIST)
-		return fd < 0 ? -errno : fd;
+		return fd < 0 ? way_unmade(w, -errno) : fd;
 	if (is_other(w, &st))
 		return open_other(w, &st);
 	if (!force)

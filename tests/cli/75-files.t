@@ -292,6 +292,13 @@ reader.join(HANG_S)
 ok(r.rc == 0 and got == [report] and stat.S_ISFIFO(os.stat(fifo).st_mode), "-o to a fifo", r)
 waits = os.path.join(shared, "waits.rec")
 os.mkfifo(waits)
+for place in ("/proc/self/mem", "/proc/nothing"):
+    why = f" {place}: files are made anew, and its directory takes no new ones"
+    r = culprit(*RUN, "-o", place)
+    is_((r.rc, r.err), (1, f"culprit: cannot write to{why}; choose another file with -o\n"),
+        f"{place}: the reason")
+    r = culprit("record", *RUN[1:], "--force", place)
+    is_((r.rc, r.err), (1, f"culprit: cannot record to{why}\n"), f"{place}: also of record")
 r = culprit("report", waits)
 ok(r.rc == 1 and "is not a file" in r.err, "a fifo in a recording's place is refused, unread", r)
 r = culprit("record", *RUN[1:], waits)
