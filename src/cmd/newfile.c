@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -310,6 +311,54 @@ FILE *newfile_grow(const char *path)
 
 	errno = -err;
 	return err ? NULL : newfile_hand_over(&n);
+}
+
+/* Number of bytes up to the end of the last line that is whole; -errno. */
+static off_t whole_lines(int fd, off_t size)
+{
+	char some[4096];
+
+	while (size > 0) {
+		size_t n = size < (off_t)sizeof(some) ? (size_t)size : sizeof(some);
+		const char *end;
+
+		if (pread(fd, some, n, size - n) != (ssize_t)n)
+			return -EIO;
+		end = memrchr(some, '\n', n);
+		if (end)
+			return size - n + (end + 1 - some);
+		size -= n;
+	}
+	return 0;
+}
+
+int newfile_cut(FILE *file)
+{
+	char path[64];
+	struct stat st;
+	off_t size;
+	int fd;
+
+	__fpurge(file);
+	clearerr(file);
+	if (fstat(fileno(file), &st) || !S_ISREG(st.st_mode) || way_standard(&st) >= 0)
+		return -EINVAL;
+	snprintf(path, sizeof(path), OWN_FD, fileno(file)); /* `file` itself can only be written */
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	size = fstat(fd, &st) ? -errno : whole_lines(fd, st.st_size);
+	close(fd);
+	if (size < 0)
+		return size;
+	return ftruncate(fileno(file), size) ? -errno : 0;
+}
+
+const char *newfile_cut_said(int err)
+{
+	return err == -EINVAL ? ""
+	       : err          ? "; its last line may lack its end"
+			      : "; the lines up to then are in it";
 }
 
 /* A file that is there already must be one that nobody else could have put there: not one's own

@@ -48,6 +48,15 @@ FILE *newfile_hand_over(struct newfile *n);
 /* A file that is in place from the start. The caller closes it. NULL: errno. */
 FILE *newfile_grow(const char *path);
 
+/* For a file of lines in which one found no room: forgets what was not written, its error, and all
+ * behind the last line that is whole. 0, or -errno: it may end within a line; -EINVAL where that is
+ * no regular file, or what standard output goes to. */
+int newfile_cut(FILE *file);
+
+/* Text for behind the reason, by what newfile_cut has returned: what of the lines is in the file.
+ */
+const char *newfile_cut_said(int err);
+
 /* Opens a file to append to, which stays as it is if it is there. A descriptor, or -errno: -EPERM
  * where somebody else may have put it, or a hard link to it, into a directory where anybody may
  * write. */

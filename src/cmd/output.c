@@ -24,10 +24,11 @@ static const struct format *format_of(const struct output *o)
 	return &formats[o->format];
 }
 
-static int write_failed(const struct output *o, int error)
+static int write_failed(struct output *o, int error)
 {
-	return complain("writing the %s to %s: %s", o->beside ? o->beside : "report",
-			o->path ? o->path : "standard output", strerror(error));
+	return complain("writing the %s to %s: %s%s", o->beside ? o->beside : "report",
+			o->path ? o->path : "standard output", strerror(error),
+			o->grown ? newfile_cut_said(newfile_cut(o->file)) : "");
 }
 
 int output_set_path(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
@@ -203,6 +204,7 @@ void output_grow(struct output *o)
 
 	if (err)
 		o->error = -err;
+	o->grown = !err && o->new.placed;
 }
 
 void output_begin(struct output *o)
@@ -212,7 +214,7 @@ void output_begin(struct output *o)
 	if (o->begun)
 		return;
 	o->begun = true;
-	if (!f->write)
+	if (f->hiccup)
 		output_grow(o);
 	if (f->head)
 		f->head(o->file);
@@ -264,7 +266,8 @@ void output_line(const struct output *o, const struct view *v, uint32_t index,
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a)
 {
 	output_begin(o);
-	output_line(o, v, index, a, o->file);
+	if (!ferror(o->file)) /* no line behind one that lacks its end */
+		output_line(o, v, index, a, o->file);
 	if (format_of(o)->trace && begin_trace(o, v))
 		trace_failed(o, format_of(o)->trace->hiccup(o->trace, index, a));
 }
@@ -361,7 +364,8 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 			trace_failed(o, format_of(o)->trace->end(o->trace));
 			o->trace = NULL;
 		}
-		return output_flush(o) ? 0 : write_failed(o, o->error);
+		o->whole = output_flush(o);
+		return o->whole ? 0 : write_failed(o, o->error);
 	}
 	output_ready(o, &r);
 	if (o->values && !views_have(views, n, o->values))
@@ -374,7 +378,7 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 
 int output_close(struct output *o, int code)
 {
-	bool failed = code == EXIT_ERROR && !o->whole;
+	bool failed = code == EXIT_ERROR && !o->whole && !o->grown;
 	int err;
 
 	if (!o->path || !o->file)

@@ -27,6 +27,7 @@ struct output {
 	struct newfile new; /* the file at `path` */
 	bool begun;         /* output_begin() was called */
 	bool whole;         /* all of the report is in it */
+	bool grown;         /* has its name from the first line on, and keeps it whatever fails */
 	int error;          /* errno of the first failed write */
 	void *trace; /* state of the format; NULL: no hiccup has come, or the format is another */
 };

@@ -86,6 +86,8 @@ struct run_state {
 	struct newfile new; /* file of --hiccups before the window */
 	FILE *lines;        /* file that takes them */
 	int lines_error;    /* errno of the first write of these that failed */
+	int lines_cut;      /* result of newfile_cut then */
+	bool lines_full;    /* the file that is open takes no more */
 	bool failed;        /* --style or --raw cannot go on */
 	struct textfile *textfile;
 	struct hosted *hosted; /* makes the report; NULL: we do */
@@ -117,15 +119,29 @@ static void take_hiccup(void *ctx, uint32_t index, const struct account *a)
 
 	if (!s->failed)
 		style_hiccup(&s->o->styled, s->view, index, a, s->o->output.file);
-	if (s->lines)
+	if (s->lines && !s->lines_full && !ferror(s->lines))
 		render_jsonl(s->view, index, a, s->lines);
+}
+
+/* The first failure is told of at the end. */
+static void lines_failed(struct run_state *s, int error, int cut)
+{
+	if (s->lines_error)
+		return;
+	s->lines_error = error;
+	s->lines_cut = cut;
 }
 
 /* Leaves whole lines in the file, also for the time that ending the run takes after the report. */
 static void flush_lines(struct run_state *s)
 {
-	if (s->lines && !s->lines_error && (fflush(s->lines) || ferror(s->lines)))
-		s->lines_error = errno ? errno : EIO;
+	int error;
+
+	if (!s->lines || s->lines_full || (!fflush(s->lines) && !ferror(s->lines)))
+		return;
+	error = errno ? errno : EIO;
+	lines_failed(s, error, newfile_cut(s->lines));
+	s->lines_full = true;
 }
 
 /* True while the open file is what has this name: a new one in its place would destroy it. */
@@ -153,9 +169,10 @@ static void reopen_lines(struct run_state *s)
 		    newfile_error(errno));
 		return;
 	}
-	if (fclose(s->lines) && !s->lines_error)
-		s->lines_error = errno;
+	if (fclose(s->lines))
+		lines_failed(s, errno, -EIO);
 	s->lines = new;
+	s->lines_full = false;
 }
 
 static bool step(void *ctx)
@@ -177,11 +194,12 @@ static int close_lines(struct run_state *s, int code)
 	if (!s->lines)
 		return code;
 	flush_lines(s);
-	if (fclose(s->lines) && !s->lines_error)
-		s->lines_error = errno;
+	if (fclose(s->lines))
+		lines_failed(s, errno, -EIO);
 	if (!s->lines_error || code == EXIT_ERROR)
 		return code;
-	complain("writing %s: %s", s->o->hiccups, strerror(s->lines_error));
+	complain("writing %s: %s%s", s->o->hiccups, strerror(s->lines_error),
+		 newfile_cut_said(s->lines_cut));
 	return EXIT_ERROR;
 }
 

@@ -114,6 +114,44 @@ r = culprit(*run, "-f", "csv", "-o", path("kept.csv"), "-c", "9999")
 ok(r.rc == 1 and text("kept.csv") == "kept", "a run that does not begin leaves the file as it was",
    r)
 
+# ---- a disk that gets full: lines stay, whole ones; all else leaves what was there ----
+RECORDING = os.path.join(lib.ROOT, "tests", "fixtures", "recordings", "3.0", "askers.rec")
+os.mkdir(small := path("small"))
+FULL = f"writing %s{small}/file: No space left on device"
+for args, size, before in ((("report", RECORDING, "-f", "csv", "-o"), 16, "old"),
+                           (("report", RECORDING, "-f", "jsonl", "-o"), 16, "old"),
+                           (("report", RECORDING, "-f", "jsonl", "-o"), 16, None),
+                           (("report", RECORDING, "-f", "html", "-o"), 8, "old"),
+                           (("report", RECORDING, "-f", "perfetto", "-o"), 8, "old"),
+                           (("report", RECORDING, "-f", "html", "-o"), 8, None),
+                           ((*run, "-f", "jsonl", "-o"), 4, "old"),
+                           ((*run, "-o", path("beside"), "--hiccups"), 4, "old")):
+    what = "--hiccups" if "--hiccups" in args else args[args.index("-f") + 1]
+    name = f"a full disk: {args[0]}, {what}, with {before or 'no'} file there"
+    with lib.small_disk(small, f"size={size}k") as mounted:
+        file = os.path.join(small, "file")
+        if mounted and before:
+            with open(file, "w", encoding="utf-8") as f:
+                f.write(before)
+        r = culprit(*args, file) if mounted else None
+        kept = text("small/file") if mounted and os.path.exists(file) else None
+    lines = what in ("csv", "jsonl", "--hiccups")
+    said = "culprit: " + FULL % ("" if what == "--hiccups" else "the report to ") + (
+        "; the lines up to then are in it" if lines else "") + "\n"
+    if not mounted:
+        skip(name, "no tmpfs can be mounted here")
+    elif r.rc == 0 and args[0] == "run":
+        lib.not_judged(name, f"there was room: {len(kept)} bytes")
+    elif lines:
+        kept = kept or ""
+        rows = kept.splitlines()
+        ok((r.rc, r.err) == (1, said) and kept.endswith("\n") and len(kept) > 2000 and
+           (all(json.loads(row) for row in rows) if what != "csv" else
+            len({len(row) for row in csv.reader(rows, strict=True)}) == 1), name, r,
+           kept[:100], kept[-300:])
+    else:
+        is_((r.rc, r.err, kept), (1, said, before), name)
+
 # ---- html ----
 # With a real-time priority: one that has to share its CPU may be away for most of the window.
 recording, late = path("run.rec"), path("late.html")
