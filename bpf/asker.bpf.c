@@ -254,17 +254,24 @@ static __always_inline void note(const struct asker_key *key, const struct reque
 	end_note(to, key);
 }
 
-static __always_inline void ask(void *ctx, __u32 cpu, __u64 callsite, struct asker_key key)
+/* c: asked_target(cpu), not NULL. */
+static __always_inline void ask_target(void *ctx, struct cpu_state *c, __u32 cpu, __u64 callsite,
+				       struct asker_key key)
 {
 	struct request q = {.set = key.set, .callsite = callsite};
-	struct cpu_state *c = asked_target(cpu);
 	struct asker a;
 
-	if (!c)
-		return;
 	q.home = cpu == bpf_get_smp_processor_id() ? c : NULL;
 	a = asker_of(ctx, &q);
 	note(&key, &q, &a);
+}
+
+static __always_inline void ask(void *ctx, __u32 cpu, __u64 callsite, struct asker_key key)
+{
+	struct cpu_state *c = asked_target(cpu);
+
+	if (c)
+		ask_target(ctx, c, cpu, callsite, key);
 }
 
 /* enum of include/linux/smp_types.h */
@@ -276,15 +283,16 @@ int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *func
 	     struct __call_single_data *csd)
 {
 	struct cpu_state *c = asked_target(cpu);
-	struct asker_key key = csd_key(cpu, csd);
+	struct asker_key key;
 
 	if (!c)
 		return 0;
-	if ((BPF_CORE_READ(csd, node.u_flags) & CSD_FLAG_TYPE_MASK) == CSD_TYPE_IRQ_WORK) {
+	key = csd_key(cpu, csd);
+	if ((csd->node.u_flags & CSD_FLAG_TYPE_MASK) == CSD_TYPE_IRQ_WORK) {
 		c->own.irq_work = (__u64)BPF_CORE_READ(csd, func);
 		key = irq_work_key(cpu, c->own.irq_work);
 	}
-	ask(ctx, cpu, callsite, key);
+	ask_target(ctx, c, cpu, callsite, key);
 	return 0;
 }
 
