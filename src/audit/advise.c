@@ -72,7 +72,7 @@ static long number_of_cpu(const struct place *p)
 	return cpus_count(on) == 1 ? cpus_next(on, 0) : -1;
 }
 
-#define EVERYWHERE "what is watched may run on all these CPUs: bind it to a few first (taskset)"
+#define EVERYWHERE "what is watched has all CPUs together: leave one to the others (taskset)"
 
 /* Replaces the text, which it takes, where nobody can take the work over: a watch measures no CPUs,
  * and its threads can leave. */

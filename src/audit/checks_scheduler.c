@@ -189,9 +189,11 @@ static void check_fair_server(struct audit *a)
 				 "from a FIFO thread for any normal one on %s",
 				 format_ns(most, time, sizeof(time)), a->whose);
 		else
-			f = info(a,
-				 "the fair server is on: it matters when a FIFO thread spins on %s",
-				 a->whose);
+			f = info(
+				a,
+				"the fair server is on: it matters when a FIFO thread spins on %s; "
+				"some kernels (6.12) run its timer once a second else",
+				a->whose);
 		if (f)
 			f->cpus = set;
 		good(f, "runtime 0");

@@ -18,6 +18,7 @@
 #include "audit/most.h"
 #include "base/units.h"
 #include "model/stops.h"
+#include "model/through.h"
 
 /* The source with most time among the recorded ones. */
 static const struct source *most_seen(const struct cpu *c)
@@ -307,6 +308,18 @@ static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 	say_odd(out, v, i, &longest, &m);
 }
 
+/* A thread that was stopped lost nothing in that time, and did nothing. */
+static void say_stops(struct sentence *out, const struct cpu *c)
+{
+	char times[32], time[32];
+
+	if (!c->stops || c->stopped_ns <= c->hiccups.sum || through_is_vcpu(c->comm))
+		return;
+	sentence_add(out, "; a signal or a debugger stopped it %s time%s, %s in all",
+		     format_count(c->stops, times, sizeof(times)), plural(c->stops),
+		     format_ns(c->stopped_ns, time, sizeof(time)));
+}
+
 void verdict(struct view *v)
 {
 	for (uint32_t i = 0; i < v->ncpus; i++) {
@@ -321,6 +334,7 @@ void verdict(struct view *v)
 			say_windows(&out, v, i);
 		else if (v->cpu[i].observed_ns)
 			say_cpu(&out, v, i);
+		say_stops(&out, c);
 		sentence_hedge(&out, v);
 	}
 }

@@ -215,8 +215,8 @@ static void test_watched_threads_that_run_everywhere(void **state)
 	v.run.housekeeping = v.host.online = v.run.cpus;
 	assert_cause(s, "K34");
 	assert_string_equal(s->advice,
-			    "what is watched may run on all these CPUs: bind it to a few "
-			    "first (taskset); culprit explain K34");
+			    "what is watched has all CPUs together: leave one to the others "
+			    "(taskset); culprit explain K34");
 }
 
 /* culprit's own place, which may be one CPU of many, is for a single thread or interrupt alone. */

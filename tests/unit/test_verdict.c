@@ -604,6 +604,27 @@ static void test_lost_records(void **state)
 	expect("cpu 3 loses 44 % to the thread backup [812]: taskset -pc 0-2 812");
 }
 
+/* A watched thread that was stopped for longer than all that it lost. */
+static void test_stopped_thread(void **state)
+{
+	struct cpu *c = &v.cpu[0];
+
+	(void)state;
+	v.run.watch = v.run.windows = true;
+	c->tid = 700;
+	strcpy(c->comm, "app");
+	add(SOURCE_THREAD, 812, "backup", NULL, 100, 32000000);
+	c->stops = 34;
+	c->stopped_ns = c->hiccups.sum;
+	expect("app [700] loses 32 % to the thread backup [812]: taskset -pc 0-2 812");
+	c->stopped_ns++;
+	expect("app [700] loses 32 % to the thread backup [812]: taskset -pc 0-2 812; a signal or "
+	       "a debugger stopped it 34 times, 3.20 s in all");
+	memset(c->comm, 0, sizeof(c->comm));
+	c->tid = 0;
+	v.run.watch = v.run.windows = false;
+}
+
 /* A stop of the host's inside the tick is no reason to do something about the tick. */
 static void test_stopped_tick(void **state)
 {
@@ -898,6 +919,7 @@ int main(void)
 		TEST(test_hostile),
 		TEST(test_again),
 		TEST(test_lost_records),
+		TEST(test_stopped_thread),
 		TEST(test_stopped_tick),
 		TEST(test_left_unseen),
 		TEST(test_watched),
