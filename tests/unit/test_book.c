@@ -261,7 +261,7 @@ static const struct {
 	{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "kvm_something"}, "I07"},
 	{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "unheard_of"}, "S01"},
 	{{.kind = SOURCE_SOFTIRQ, .id = 9, .name = "RCU"}, "S07"},
-	{{.kind = SOURCE_VECTOR, .name = "irq_work"}, NULL}, /* any of W01 to W07 */
+	{{.kind = SOURCE_VECTOR, .name = "irq_work"}, "G04"}, /* any of W01 to W07 */
 	{{.kind = SOURCE_VECTOR, .name = "thermal_apic"}, "I08"},
 	{{.kind = SOURCE_VECTOR, .name = "threshold_apic"}, "I09"},
 	{{.kind = SOURCE_VECTOR, .name = "deferred_error_apic"}, "I09"},
