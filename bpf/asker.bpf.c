@@ -289,6 +289,7 @@ int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *func
 		return 0;
 	key = csd_key(cpu, csd);
 	if ((csd->node.u_flags & CSD_FLAG_TYPE_MASK) == CSD_TYPE_IRQ_WORK) {
+		c->own.irq_work_ns = bpf_ktime_get_ns();
 		c->own.irq_work = (__u64)BPF_CORE_READ(csd, func);
 		key = irq_work_key(cpu, c->own.irq_work);
 	}

@@ -108,6 +108,10 @@ static __always_inline void mark_asked(struct cpu_state *c, int level, int what,
 		   plain);
 }
 
+/* From when an irq_work is queued until it runs, at most: an idle CPU that polls runs it without an
+ * IPI, and a later one is not for it. */
+#define IRQ_WORK_NS 1000000000
+
 /* Names the irq_work for which the IPI of a function call came, where nothing else named what ran.
  * The kernel runs these without csd_function_entry (kernel/smp.c, __flush_smp_call_function_queue),
  * and most kernels let nobody watch irq_work_single(). */
@@ -115,9 +119,12 @@ static __always_inline void name_irq_work(struct cpu_state *c, __u64 now)
 {
 	__u64 function = c->own.irq_work;
 
-	if (!function)
+	/* Queued while this one ran: another IPI comes for it. */
+	if (!function || c->own.irq_work_ns > (c->irq[1].start_ns ?: c->irq[0].start_ns))
 		return;
 	c->own.irq_work = 0;
+	if (now - c->own.irq_work_ns > IRQ_WORK_NS)
+		return;
 	if (!c->own.mark[LEVEL_IRQ])
 		mark_asked(c, LEVEL_IRQ, MARK_IRQ_WORK, function, now,
 			   irq_work_key(bpf_get_smp_processor_id(), function), true);

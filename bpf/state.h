@@ -135,9 +135,11 @@ struct probe_state {
 	__u32 told;  /* 1: the ring had room for the newest RECORD_WATCH */
 	__u32 fence; /* see order_loads() and order_stores() */
 	__u32 unused;
-	__u64 waits_lost;   /* see wait_new(); any CPU adds to it */
-	__u64 irq_work;     /* function of that queued here last by a call; any CPU writes it */
-	__u64 active_since; /* when `active` was last raised from 0 */
+	__u64 waits_lost; /* see wait_new(); any CPU adds to it */
+	/* Last irq_work queued here by a call: when, and its function; any CPU writes them, in this
+	 * order. */
+	__u64 irq_work_ns, irq_work;
+	__u64 active_since;                /* when `active` was last raised from 0 */
 	struct record_open syscall, fault; /* those of the running thread; fault: id = error code */
 	struct record_open exit;           /* from its guest: enum exit_state */
 	struct record_half same[LEVEL_NMI][SAME_PLACES]; /* see record_place() */
@@ -197,7 +199,7 @@ _Static_assert(LEVELS * sizeof(__u32) == 16, "one load");
  * pages. */
 _Static_assert(sizeof(struct record_open) == 16, "no padding");
 _Static_assert(__builtin_offsetof(struct probe_state, preempted) == 80, "no padding");
-_Static_assert(__builtin_offsetof(struct probe_state, same) == 216, "no padding");
+_Static_assert(__builtin_offsetof(struct probe_state, same) == 224, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, thread) == 24, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, head) == 96, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, khz_changes) == 176, "no padding");

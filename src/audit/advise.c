@@ -78,24 +78,28 @@ static long number_of_cpu(const struct place *p)
  * and its threads can leave. */
 static char *to_elsewhere(const struct place *p, const struct cause *c, char *text)
 {
-	const struct conditions *all = p->view->told.conditions;
-	struct cpus quiet = all->all_isolated;
+	const struct host *host = &p->view->host;
+	struct cpus quiet = host->isolated; /* a cpuset's CPUs take no other thread */
 	char list[ADVICE_LIST], thread[16] = "TID";
+	const char *what;
 	int n;
 
 	if (!strstr(text, NOBODY_LEFT))
 		return text;
 	free(text);
-	cpus_or(&quiet, &all->all_nohz_full);
-	cpus_and(&quiet, &all->online);
+	cpus_or(&quiet, &host->nohz_full);
+	cpus_and(&quiet, &host->online);
 	cpus_sub(&quiet, &p->view->run.cpus);
 	cpus_format(&quiet, list, sizeof(list));
-	if (p->cpu->tid)
+	what = cpus_cover(&host->isolated, &quiet)    ? "isolated"
+	       : cpus_cover(&host->nohz_full, &quiet) ? "nohz_full"
+						      : "isolated or nohz_full";
+	if (p->cpu->tid && !has_ended(p, p->cpu->tid))
 		snprintf(thread, sizeof(thread), "%" PRIu32, p->cpu->tid);
 	if (cpus_empty(&quiet))
 		n = asprintf(&text, "%s; culprit explain %s", EVERYWHERE, c->id);
 	else
-		n = asprintf(&text, "run it on the isolated cpu%s %s: taskset -pc %s %s",
+		n = asprintf(&text, "run it on the %s cpu%s %s: taskset -pc %s %s", what,
 			     plural(cpus_count(&quiet)), list, list, thread);
 	return n < 0 ? NULL : text;
 }

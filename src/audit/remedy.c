@@ -129,7 +129,7 @@ struct conditions conditions_at(const struct conditions *all, long cpu)
 		return here;
 	here.isolated = cpus_has(&here.all_isolated, cpu);
 	here.nohz_full = cpus_has(&here.all_nohz_full, cpu);
-	here.offloaded = cpus_has(&here.rcu_nocbs_list, cpu);
+	here.offloaded = !here.no_rcu_nocbs && cpus_has(&here.rcu_nocbs_list, cpu);
 	here.managed_irq = here.isolated && here.asks_managed;
 	here.boot_cpu = cpus_next(&here.online, 0) == cpu;
 	return here;

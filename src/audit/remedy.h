@@ -67,7 +67,7 @@ void isolate(struct audit *a, struct finding *f, bool isolcpus, bool nohz_full);
 	"with those that are isolated already no CPU would be left to housekeeping: isolate fewer"
 #define BOOT_CPU_TICKS "the boot CPU cannot be nohz_full: isolate other CPUs"
 #define NOBODY_LEFT    "no other CPU is left for it: measure fewer CPUs than the machine has"
-#define ISOLATED_LEFT  "no other CPU is left for it: all others are isolated"
+#define ISOLATED_LEFT  "no other CPU is left for it: all others are isolated or nohz_full"
 
 /* The one of these two that is true of work that should leave the CPUs. */
 const char *nobody_left(const struct conditions *here, const struct cpus *cpus);

@@ -116,6 +116,8 @@ static void add_words(struct flow *f, const char *text, const char *end)
 			len = closed + strcspn(text + closed, " ");
 		if (len > (size_t)(end - text))
 			len = end - text;
+		while (text[len - 1] == ' ')
+			len--;
 		flow_add(f, "%.*s", (int)len, text);
 		text += len;
 	}

@@ -112,7 +112,7 @@ static int choose(const struct options *o, struct view *v, const char *path)
 	if (cpus_empty(&o->cpus))
 		audit_default_targets(&v->facts, &v->run.cpus);
 	v->run.housekeeping = audit_others(&v->facts, &v->run.cpus);
-	if (cpus_empty(&v->run.cpus) || cpus_empty(&v->run.housekeeping))
+	if (cpus_empty(&v->run.cpus) || cpus_cover(&v->run.cpus, &online))
 		return complain("at least one CPU must stay for housekeeping, and one must be "
 				"quiet: choose of %s with -c",
 				cpus_format(&online, all, sizeof(all)));

@@ -81,6 +81,8 @@ static int plan_one(struct tried *t, const struct cause *c, uint32_t number, lon
 	int err = -1;
 
 	cpus_sub(&others, &m->cpus);
+	cpus_sub(&others, &t->host->isolated); /* culprit is there where no other is left */
+	cpus_sub(&others, &t->host->nohz_full);
 	if (placeholders_missing(c->knob.path, &f) || placeholders_missing(c->knob.value, &f)) {
 		snprintf(why, KNOB_WHY, "no other CPU is left that could take over the work");
 		return -1;

@@ -282,9 +282,19 @@ int facts_cgroups(struct facts_in *in)
 
 /* ---- the threads of a report ---- */
 
+static void add_ended(uint32_t tid, FILE *out)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32, tid);
+	/* /proc may hide the threads of other users (hidepid). */
+	if (access(path, F_OK) && errno == ENOENT && kill(tid, 0) && errno == ESRCH)
+		fprintf(out, "%" PRIu32 " ", tid);
+}
+
 int facts_ended(struct view *v)
 {
-	char *list = NULL, path[32];
+	char *list = NULL;
 	size_t len;
 	FILE *out = open_memstream(&list, &len);
 	int err;
@@ -294,15 +304,11 @@ int facts_ended(struct view *v)
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct sources *t = &v->cpu[i].sources;
 
-		for (uint32_t k = 0; k < t->count; k++) {
-			if (t->row[k]->kind != SOURCE_THREAD || !t->row[k]->id)
-				continue;
-			snprintf(path, sizeof(path), "/proc/%" PRIu32, t->row[k]->id);
-			/* /proc may hide the threads of other users (hidepid). */
-			if (access(path, F_OK) && errno == ENOENT && kill(t->row[k]->id, 0) &&
-			    errno == ESRCH)
-				fprintf(out, "%" PRIu32 " ", t->row[k]->id);
-		}
+		if (v->cpu[i].tid)
+			add_ended(v->cpu[i].tid, out);
+		for (uint32_t k = 0; k < t->count; k++)
+			if (t->row[k]->kind == SOURCE_THREAD && t->row[k]->id)
+				add_ended(t->row[k]->id, out);
 	}
 	err = fclose(out) ? -ENOMEM : facts_add(&v->facts, FACT_ENDED, 0, list, len);
 	free(list);

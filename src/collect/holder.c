@@ -96,12 +96,22 @@ __attribute__((format(printf, 2, 3))) static void add(char buf[HOLDER_TEXT], con
 	va_end(args);
 }
 
-/* The least priority above the thread's that the samplers do not have; 0: none, or that is not the
- * reason. */
-static unsigned priority_above(const struct holder *h, bool real_time, unsigned have)
+/* The samplers' rank. */
+static unsigned rank_of(const char *own)
 {
-	if (h->policy == SCHED_DEADLINE || h->priority >= PRIORITY_MAX ||
-	    (real_time && have > h->priority))
+	unsigned priority = 0;
+
+	if (policy_text_is_deadline(own))
+		return rank(SCHED_DEADLINE, 0);
+	if (sscanf(own, "SCHED_FIFO %u", &priority) != 1)
+		sscanf(own, "SCHED_RR %u", &priority);
+	return priority;
+}
+
+/* The least priority above the thread's; 0: there is none. */
+static unsigned priority_above(const struct holder *h)
+{
+	if (rank(h->policy, h->priority) >= PRIORITY_MAX)
 		return 0;
 	return policy_is_real_time(h->policy) ? h->priority + 1 : 10;
 }
@@ -128,14 +138,15 @@ const char *holder_text(const struct holder *h, unsigned cpu, const char *own,
 {
 	struct cpus others = *rest;
 	char policy[POLICY_TEXT];
-	unsigned priority = 0;
-	bool real_time = sscanf(own, "SCHED_FIFO %u", &priority) == 1 ||
-			 sscanf(own, "SCHED_RR %u", &priority) == 1;
+	unsigned have = rank_of(own);
 
 	buf[0] = '\0';
-	if (!h) {
-		add(buf, "end those, or give the samplers a higher priority %s",
-		    real_time ? "than theirs with -P" : "with -P f:10");
+	/* One that goes behind the samplers keeps them from nothing. */
+	if (!h || rank(h->policy, h->priority) < have) {
+		add(buf, "end those");
+		if (have < PRIORITY_MAX)
+			add(buf, ", or give the samplers a higher priority %s",
+			    have ? "than theirs with -P" : "with -P f:10");
 		return buf;
 	}
 	if (h->policy == SCHED_DEADLINE)
@@ -145,6 +156,6 @@ const char *holder_text(const struct holder *h, unsigned cpu, const char *own,
 	add(buf, "%s%s%s [%u] with %s is on cpu %u now", h->kernel_thread ? "[" : "", h->comm,
 	    h->kernel_thread ? "]" : "", h->tid, policy, cpu);
 	cpus_del(&others, cpu);
-	add_remedies(buf, h, &others, priority_above(h, real_time, priority));
+	add_remedies(buf, h, &others, priority_above(h));
 	return buf;
 }

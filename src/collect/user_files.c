@@ -234,17 +234,23 @@ uint32_t user_files_number(struct user_files *f, const struct user_stack *u, uin
 			   uint64_t end, const char *inside, const char *name)
 {
 	struct recent m = {u->start_stack, begin, end, 0, u->tgid, PARSE_FILES}, *known;
+	const struct place p = {user_device(inside), u->uid, false};
 
 	m.inside = hash_bytes(HASH_BEGIN, inside, strlen(inside));
 	known = &f->recent[((m.inside ^ m.start_stack ^ begin ^ u->tgid) * 0x9e3779b97f4a7c15ULL >>
 			    32) %
 			   RECENT];
 	if (known->tgid == m.tgid && known->start_stack == m.start_stack && known->begin == begin &&
-	    known->end == end && known->inside == m.inside)
-		return known->number;
-	m.number = number_of(f, &m, &(struct place){user_device(inside), u->uid, false}, name);
-	if (m.number < PARSE_FILES || !f->full) /* later there may be room */
-		*known = m;
+	    known->end == end && known->inside == m.inside) {
+		m.number = known->number;
+	} else {
+		m.number = number_of(f, &m, &p, name);
+		if (m.number < PARSE_FILES || !f->full) /* later there may be room */
+			*known = m;
+	}
+	/* A file of many users is not lost to them with the share of the first one. */
+	if (m.number < PARSE_FILES && !f->file[m.number].sent && user_may_ask(f, &p))
+		f->file[m.number].place = p;
 	return m.number;
 }
 

@@ -366,7 +366,7 @@ void user_reader(int socket, const char *debug, pid_t culprit)
 {
 	/* None of it static: samplers lock all that is in the program. */
 	struct reader *r = calloc(1, sizeof(*r));
-	int err;
+	int err = 0;
 
 	/* The socket says nothing while a file is waited for. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != culprit)
@@ -376,7 +376,11 @@ void user_reader(int socket, const char *debug, pid_t culprit)
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGUSR1, SIG_IGN);
 	if (!r || !leave_streams() || setsid() < 0)
+		err = -errno;
+	if (err) {
+		send(socket, &err, sizeof(err), MSG_NOSIGNAL);
 		_exit(1);
+	}
 	descriptors_close_but(socket, socket);
 	setpriority(PRIO_PROCESS, 0, 10); /* the one that reads files has it from here */
 	r->socket = socket;

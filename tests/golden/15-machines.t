@@ -78,6 +78,9 @@ ok "60 CPUs: those that are alike have one verdict" \
 ok "256 CPUs: two groups" grep -c '^cpus 200-203 (4 alike: isolated)' "$work/256-100"
 ok "1,024 CPUs: what is not in detail is named" grep -q '^without details here: cpus' \
 	"$work/1024-100"
+"$build/culprit" audit "$work/256.rec" -c 0-7 >"$work/audit" 2>&1
+ok "256 CPUs: those are audited, too, beside which all are isolated" \
+	grep -q 'cpu 0-7 · housekeeping none' "$work/audit"
 report 60 --all >"$work/all"
 ok "--all shows each CPU" [ "$(grep -c '^cpu [0-9]* (isolated)' "$work/all")" = 60 ]
 report 1024 --cpu 900 >"$work/one"

@@ -305,7 +305,7 @@ static void test_arm64(void **state)
 	assert_cause(outside, "H18");
 	assert_cause(nmi, "H03");
 	assert_cause(call, "G05");
-	assert_non_null(strstr(call->advice, "does not tell which function"));
+	assert_non_null(strstr(call->advice, "nothing tells which function"));
 	strcpy(v.host.arch, "aarch64");
 	assert_cause(outside, "H19");
 	assert_cause(call, "G05");
@@ -380,6 +380,8 @@ static void test_who_asked(void **state)
 		 "tick_nohz_dep_set_cpu", "try_to_wake_up", "T02", "T23"},
 		{SOURCE_VECTOR, "call_function_single", "nohz_full_kick_func",
 		 "tick_nohz_dep_set_cpu", "rcu_gp_fqs_loop", "T07", "T23"},
+		{SOURCE_VECTOR, "call_function_single", "nohz_full_kick_func",
+		 "tick_nohz_dep_set_cpu", "rcu_exp_wait_wake", "T08", "T23"},
 		{SOURCE_VECTOR, "call_function_single", "nohz_full_kick_func",
 		 "tick_nohz_dep_set_cpu", "dl_task_timer", "T31", "T23"},
 		{SOURCE_VECTOR, "reschedule", NULL, "dl_task_timer", NULL, "T31", "P01"},
@@ -465,14 +467,21 @@ static void test_isolated_others(void **state)
 	cpus_parse("0-3", &v.host.online, NULL, 0);
 	cpus_parse("0,3", &v.run.cpus, NULL, 0);
 	assert_cause(thread, "K34");
-	assert_string_equal(thread->advice, "no other CPU is left for it: all others are isolated; "
-					    "culprit explain K34");
+	assert_string_equal(thread->advice,
+			    "no other CPU is left for it: all others are isolated or "
+			    "nohz_full; culprit explain K34");
 	assert_cause(sleeper, "T10");
 	assert_string_equal(sleeper->advice, "let no thread sleep or wait with a timeout on cpu 3");
 	v.run.watch = v.run.windows = true;
 	v.cpu[0].tid = 700;
 	assert_cause(thread, "K34");
 	assert_string_equal(thread->advice, "run it on the isolated cpus 1-2: taskset -pc 1-2 700");
+	cpus_parse("2", &v.host.isolated, NULL, 0);
+	cpus_parse("1-2", &v.host.nohz_full, NULL, 0);
+	fact(FACT_ENDED, "700 ");
+	assert_cause(thread, "K34");
+	assert_string_equal(thread->advice,
+			    "run it on the nohz_full cpus 1-2: taskset -pc 1-2 TID");
 }
 
 /* Offloaded callbacks are no reason to boot with what offloads them. */
@@ -483,6 +492,11 @@ static void test_offloaded_callbacks(void **state)
 
 	(void)state;
 	fact("sys/devices/system/cpu/possible", "0-3\n");
+	fact("run/kconfig", "CONFIG_NO_HZ_FULL=y\nCONFIG_CPU_ISOLATION=y\n");
+	fact("proc/cmdline", "rcu_nocbs=3\n");
+	assert_cause(s, "S07");
+	assert_non_null(strstr(s->advice, "built without RCU_NOCB_CPU"));
+	fact("run/kconfig", "CONFIG_NO_HZ_FULL=y\nCONFIG_CPU_ISOLATION=y\nCONFIG_RCU_NOCB_CPU=y\n");
 	fact("proc/cmdline", "quiet rcu_nocbs=2\n");
 	assert_cause(s, "S07");
 	assert_non_null(strstr(s->advice, "boot with"));

@@ -110,9 +110,14 @@ static void test_text(void **state)
 	expect(&h, "SCHED_FIFO 10",
 	       "spin [812] with SCHED_FIFO 50 is on cpu 1 now; end it, or move it with taskset -pc "
 	       "0 812, or give the samplers a higher priority with -P f:51");
-	expect(&h, "SCHED_FIFO 60",
+	expect(&h, "SCHED_FIFO 50",
 	       "spin [812] with SCHED_FIFO 50 is on cpu 1 now; end it, or move it with taskset -pc "
-	       "0 812");
+	       "0 812, or give the samplers a higher priority with -P f:51");
+	/* A thread behind the samplers keeps them from nothing. */
+	expect(&h, "SCHED_FIFO 60",
+	       "end those, or give the samplers a higher priority than theirs with -P");
+	expect(&h, "SCHED_DEADLINE 200:1000 us", "end those");
+	expect(NULL, "SCHED_DEADLINE 200:1000 us", "end those");
 	h.priority = 99;
 	expect(&h, "SCHED_OTHER",
 	       "spin [812] with SCHED_FIFO 99 is on cpu 1 now; end it, or move it with taskset -pc "

@@ -333,14 +333,15 @@ static void check_source(const struct machine *m, const struct sources *t, const
 	snprintf(who, sizeof(who), "%s > %s [%s]", s->name, s->function ? s->function : "-",
 		 s->cause ? s->cause : "none");
 	check_text(m, who, s->advice);
-	if (c && cause_is_family(c))
+	if (c && cause_is_family(c) &&
+	    (s->function || (strcmp(c->id, "G04") != 0 && strcmp(c->id, "G05") != 0)))
 		refuse(m, who, "", "a family is no cause");
 	if (!strcmp(s->name, "culprit") && s->advice && strstr(s->advice, "taskset"))
 		refuse(m, who, s->advice, "culprit itself");
 	if (!strcmp(m->name, "a deadline task") && c && !strcmp(c->id, "T03") &&
 	    s->kind != SOURCE_THREAD)
 		refuse(m, who, s->advice, "the fair server did not do it");
-	if (!strcmp(s->name, "irq_work") && !s->function && c)
+	if (!strcmp(s->name, "irq_work") && !s->function && c && strcmp(c->id, "G04") != 0)
 		refuse(m, who, "", "any irq_work is no kernel message");
 	for (uint32_t i = 0; c && i < t->count && !is_own(s); i++) {
 		const struct source *o = t->row[i];

@@ -421,6 +421,31 @@ static void test_slow_maps(void **state)
 	munmap(at, 4096);
 }
 
+/* A file that the programs of many users have is the last one's who may ask: the first one may have
+ * had its share of slow places meanwhile. */
+static void test_shared_file(void **state)
+{
+	struct user_files *f = *state;
+	uint32_t number;
+	void *at;
+
+	put("a program\n", O_TRUNC, 1);
+	at = map_file();
+	number = on_device(f, at, 1000, 50);
+	assert_true(number < PARSE_FILES);
+	assert_int_equal(f->file[number].place.uid, 1000);
+	late = true;
+	for (dev_t i = 1; i < 20; i++)
+		assert_int_equal(map_on(f, 1000, i), PARSE_FILES);
+	late = false;
+	assert_false(user_may_ask(f, &f->file[number].place));
+	assert_int_equal(on_device(f, at, 33, 50), number);
+	assert_true(user_may_ask(f, &f->file[number].place));
+	assert_int_equal(on_device(f, at, 1000, 50), number);
+	assert_int_equal(f->file[number].place.uid, 33);
+	munmap(at, 4096);
+}
+
 /* A device that is not known may be another one each time. */
 static void test_unknown_places(void **state)
 {
@@ -461,6 +486,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
 		cmocka_unit_test_setup_teardown(test_slow_devices, begin, end),
 		cmocka_unit_test_setup_teardown(test_slow_maps, begin, end),
+		cmocka_unit_test_setup_teardown(test_shared_file, begin, end),
 		cmocka_unit_test_setup_teardown(test_unknown_places, begin, end),
 		cmocka_unit_test_setup_teardown(test_slow_closing, begin, end),
 	};
