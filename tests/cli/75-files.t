@@ -115,7 +115,8 @@ for name, *way in (("record --last", "record", *RUN[1:3], "-d", "9s", "--last", 
 path = os.path.join(private, "x")
 r = culprit(*WAYS["-o"], path, prefix=("unshare", "-m", "sh", "-c",
                                        'mount -t tmpfs none /proc && exec "$0" "$@"'))
-ok(r.rc == 0 and content(path) == report, "a report where /proc is not mounted", r)
+if not sanitized():  # one that looks for leaks needs /proc
+    ok(r.rc == 0 and content(path) == report, "a report where /proc is not mounted", r)
 os.unlink(path)
 gone = os.path.join(private, "gone")
 r = culprit(*WAYS["-o"], "x", prefix=("sh", "-c", f'mkdir {gone}; cd {gone} && rmdir {gone} && '
