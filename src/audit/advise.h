@@ -22,6 +22,9 @@ int advise_source(struct view *v, uint32_t lane, struct source *s);
 int advise_threads(struct view *v);
 /* The thread, when it was there before the window's end and may leave the run's CPUs; else NULL. */
 const struct thread_told *advise_movable(const struct view *v, uint32_t id);
+/* The source's thread as it was before the window, where that is a user's real-time thread of this
+ * name; else NULL. */
+const struct real_time_told *advise_real_time(const struct view *v, const struct source *s);
 /* Sets *others to the rest of where the thread may run, when that is its own workload's: it is not
  * sent away from there. */
 void advise_own(const struct view *v, uint32_t id, struct cpus *others);

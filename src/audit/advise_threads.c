@@ -8,15 +8,17 @@
 #include "audit/advise.h"
 #include "audit/checks.h"
 #include "audit/remedy.h"
+#include "base/hash.h"
+#include "base/policy.h"
 
 #define RESTS_LOOKED_AT 8
 
-/* By id, which comes first. */
+/* By id, which comes first in both tables. */
 static int by_id(const void *a, const void *b)
 {
-	const struct thread_told *x = a, *y = b;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return (x->id > y->id) - (x->id < y->id);
+	return (x > y) - (x < y);
 }
 
 /* Most threads have one of a few sets, so that one of the newest is taken again. Returns 1 + its
@@ -59,6 +61,23 @@ static bool add_movable(struct threads_told *t, uint32_t id, const struct cpus *
 	return true;
 }
 
+static bool add_real_time(struct threads_told *t, const struct task *task)
+{
+	if (t->nreal_time == t->real_time_room) {
+		size_t room = t->real_time_room ? 2 * t->real_time_room : 64;
+		struct real_time_told *more = reallocarray(t->real_time, room, sizeof(*more));
+
+		if (!more)
+			return false;
+		t->real_time = more;
+		t->real_time_room = room;
+	}
+	t->real_time[t->nreal_time++] =
+		(struct real_time_told){task->tid, task->policy, task->priority,
+					hash_bytes(HASH_BEGIN, task->comm, task->comm_len)};
+	return true;
+}
+
 int advise_threads(struct view *v)
 {
 	const struct audit a = {.facts = &v->facts};
@@ -78,6 +97,9 @@ int advise_threads(struct view *v)
 	while (next_task(&a, &w, &t)) {
 		if (t.policy == 6 && !(t.flags & TASK_KTHREAD))
 			cpus_or(&told->deadline, &t.allowed);
+		if (policy_is_real_time(t.policy) && !(t.flags & TASK_KTHREAD) &&
+		    !add_real_time(told, &t))
+			return -ENOMEM;
 		if (cpus_cover(&v->run.cpus, &t.allowed))
 			continue;
 		bool own = has_own(&t, &v->run.cpus, &told->conditions->online, &quiet, &rest);
@@ -88,7 +110,21 @@ int advise_threads(struct view *v)
 	told->read = true;
 	if (told->nmovable)
 		qsort(told->movable, told->nmovable, sizeof(*told->movable), by_id);
+	if (told->nreal_time)
+		qsort(told->real_time, told->nreal_time, sizeof(*told->real_time), by_id);
 	return 0;
+}
+
+const struct real_time_told *advise_real_time(const struct view *v, const struct source *s)
+{
+	const struct threads_told *t = &v->told;
+	const struct real_time_told *found =
+		t->nreal_time ? bsearch(&(struct real_time_told){.id = s->id}, t->real_time,
+					t->nreal_time, sizeof(*t->real_time), by_id)
+			      : NULL;
+
+	return found && found->comm == hash_bytes(HASH_BEGIN, s->name, strlen(s->name)) ? found
+											: NULL;
 }
 
 const struct thread_told *advise_movable(const struct view *v, uint32_t id)

@@ -110,37 +110,21 @@ static void add_costs(struct view *v, struct finding *f)
 		    (f->cost_ns || f->about || (c && cause_has_sources(c, view_names_hidden(v))));
 }
 
-/* The policy that the thread had before the window; -1: it is not known, or is another thread. */
-static int policy_of(const struct view *v, const struct source *s, unsigned *priority)
-{
-	const struct audit a = {.facts = &v->facts};
-	struct task_walk w = {0};
-	struct task t;
-
-	while (next_task(&a, &w, &t))
-		if (t.tid == s->id && comm_is(&t, s->name)) {
-			*priority = t.priority;
-			return t.policy;
-		}
-	return -1;
-}
-
 /* Warns of a real-time thread that is to be moved: it would take as much of another CPU. */
 static int warn_of(const struct view *v, uint32_t lane, struct source *s)
 {
 	char share[32], policy[POLICY_TEXT], *advice;
-	unsigned priority = 0;
-	int is;
+	const struct real_time_told *told;
 
 	if (view_threads(v) || s->kind != SOURCE_THREAD || s->kernel_thread || !s->id ||
 	    !s->advice || strncmp(s->advice, "taskset -pc ", 12) != 0 ||
 	    s->net.sum < v->cpu[lane].observed_ns / 2)
 		return 0;
-	is = policy_of(v, s, &priority);
-	if (!policy_is_real_time(is))
+	told = advise_real_time(v, s);
+	if (!told)
 		return 0;
 	format_percent(100.0 * s->net.sum / v->cpu[lane].observed_ns, share, sizeof(share));
-	policy_format(is, priority, NULL, policy, sizeof(policy));
+	policy_format(told->policy, told->priority, NULL, policy, sizeof(policy));
 	if (asprintf(&advice, "%s at %s %% holds up what shares its CPU, there too: %s", policy,
 		     share, s->advice) < 0)
 		return -ENOMEM;

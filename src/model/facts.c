@@ -124,6 +124,7 @@ void facts_free(struct facts *f)
 void threads_told_free(struct threads_told *t)
 {
 	free(t->movable);
+	free(t->real_time);
 	free(t->rests);
 	numbers_free(&t->ended);
 	free(t->conditions);

@@ -53,6 +53,12 @@ struct threads_told {
 				  to be quiet, too: its workload's own; else 0 */
 	} * movable;           /* threads that may leave the run's CPUs, ascending; owned */
 	size_t nmovable, room;
+	struct real_time_told {
+		uint32_t id;
+		uint8_t policy, priority;
+		uint64_t comm; /* hash of its name */
+	} * real_time;         /* users' real-time threads, ascending; owned */
+	size_t nreal_time, real_time_room;
 	struct cpus *rests; /* owned */
 	uint32_t nrests, rests_room;
 	struct numbers ended;          /* FACT_ENDED */
