@@ -24,11 +24,9 @@ static const char *confined_unit(const struct view *v, const struct source *s, s
 
 struct cpus advise_others(const struct view *v, const struct cause *c)
 {
-	struct cpus own = v->run.housekeeping; /* culprit's: may be a small part of the machine */
+	/* culprit's: may be a small part of the machine, or isolated where no other was left */
+	struct cpus own = place_others_among(&v->host, &v->run.housekeeping, &v->run.cpus);
 
-	cpus_sub(&own, &v->run.cpus);
-	cpus_sub(&own, &v->host.isolated); /* culprit runs there where no other is left */
-	cpus_sub(&own, &v->host.nohz_full);
 	if (cpus_empty(&own) || (!(c && cause_names_one(c)) && !cpus_empty(&v->host.online)))
 		return place_others_of(&v->host, &v->run.cpus);
 	return own;

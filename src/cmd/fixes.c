@@ -71,7 +71,8 @@ bool fixes_need_view(const struct wish *wish, uint32_t n)
 static int plan_one(struct tried *t, const struct cause *c, uint32_t number, long cpu,
 		    const struct measure *m, char *why)
 {
-	struct cpus others = needs_number(c) ? m->housekeeping : place_others_of(t->host, &m->cpus);
+	struct cpus others = place_others_among(
+		t->host, needs_number(c) ? &m->housekeeping : &t->host->online, &m->cpus);
 	struct placeholders f = {.cpu = cpu,
 				 .cpus = &m->cpus,
 				 .housekeeping = &others,
@@ -80,9 +81,6 @@ static int plan_one(struct tried *t, const struct cause *c, uint32_t number, lon
 	char *path, *value;
 	int err = -1;
 
-	cpus_sub(&others, &m->cpus);
-	cpus_sub(&others, &t->host->isolated); /* culprit is there where no other is left */
-	cpus_sub(&others, &t->host->nohz_full);
 	if (placeholders_missing(c->knob.path, &f) || placeholders_missing(c->knob.value, &f)) {
 		snprintf(why, KNOB_WHY, "no other CPU is left that could take over the work");
 		return -1;

@@ -98,10 +98,16 @@ struct cpus place_others(const struct cpus *online, const struct cpus *targets,
 	return others;
 }
 
-struct cpus place_others_of(const struct host *host, const struct cpus *targets)
+struct cpus place_others_among(const struct host *host, const struct cpus *some,
+			       const struct cpus *targets)
 {
 	struct cpus quiet = host->isolated;
 
 	cpus_or(&quiet, &host->nohz_full);
-	return place_others(&host->online, targets, &quiet);
+	return place_others(some, targets, &quiet);
+}
+
+struct cpus place_others_of(const struct host *host, const struct cpus *targets)
+{
+	return place_others_among(host, &host->online, targets);
 }

@@ -30,5 +30,8 @@ void place_siblings(const struct facts *facts, const struct cpus *set, struct cp
 struct cpus place_others(const struct cpus *online, const struct cpus *targets,
 			 const struct cpus *quiet);
 struct cpus place_others_of(const struct host *host, const struct cpus *targets);
+/* Those of `some` that can, by what the host says is to be quiet. */
+struct cpus place_others_among(const struct host *host, const struct cpus *some,
+			       const struct cpus *targets);
 
 #endif
