@@ -154,7 +154,7 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 
 int advise_source(struct view *v, uint32_t lane, struct source *s)
 {
-	const struct place p = {v, &v->cpu[lane], &v->cpu[lane]};
+	const struct place p = {v, &v->cpu[lane]};
 	const struct cause *c;
 
 	if (!v->told.read && advise_threads(v))

@@ -211,7 +211,7 @@ static const struct cause *cause_of_outside(const struct place *p, const struct 
 		return cause_match("outside", "steal");
 	if (s->word != WORD_SIMULTANEOUS && s->word != WORD_HARDWARE)
 		return NULL; /* without tracing nothing is known about it */
-	if (stops_are_smis(p->run))
+	if (stops_are_smis(p->cpu))
 		return cause_match("outside", "smi");
 	if (p->view->host.hypervisor[0])
 		return cause_match("outside", "guest");
@@ -288,7 +288,7 @@ static const struct cause *cause_anywhere(const struct place *p, const struct so
 	    !strncmp(s->name, "migration/", 10) && beside(p, "watchdog_timer_fn") >= s->net.count)
 		return cause_match("hrtimer", "watchdog_timer_fn");
 	if (runs(s, "perf_event_nmi_handler") &&
-	    s->net.count * WATCHDOG_NMI_NS > p->run->observed_ns)
+	    s->net.count * WATCHDOG_NMI_NS > p->cpu->observed_ns)
 		return cause_match("nmi", "perf_ibs_nmi_handler");
 	return c;
 }

@@ -10,7 +10,6 @@
 struct place {
 	const struct view *view;
 	const struct cpu *cpu;
-	const struct cpu *run;
 };
 
 /* NULL: not known. */
