@@ -16,6 +16,7 @@
 #include "collect/facts.h"
 #include "collect/facts_read.h"
 #include "collect/reading.h"
+#include "collect/thread_stat.h"
 
 #define CHUNKS_MAX    32   /* pieces of FACT_MAX bytes: some 30,000 threads */
 #define CGROUPS_MAX   4096 /* directories */
@@ -90,9 +91,7 @@ static bool describe(const struct facts_in *in, const char *tgid, const char *ti
 		     size_t len, bool *root)
 {
 	char path[600], stat[2048], status[CPUS_LIST + 8192], affinity[CPUS_LIST], comm[80];
-	char *open, *close;
-	unsigned flags, cpu, priority, policy;
-	char state;
+	struct thread_stat s;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "proc/%s/task/%s/stat", tgid, tid);
@@ -100,15 +99,7 @@ static bool describe(const struct facts_in *in, const char *tgid, const char *ti
 	if (n <= 0)
 		return false;
 	stat[n] = 0;
-	open = strchr(stat, '(');
-	close = strrchr(stat, ')');
-	/* Fields from the third on: 9 is flags, 39 the last CPU, 40 rt_priority, 41 policy
-	 * (fs/proc/array.c: do_task_stat). */
-	if (!open || !close || close < open ||
-	    sscanf(close + 1,
-		   " %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u %u %u",
-		   &state, &flags, &cpu, &priority, &policy) != 5)
+	if (!thread_stat_read(stat, &s))
 		return false;
 	snprintf(path, sizeof(path), "proc/%s/task/%s/status", tgid, tid);
 	n = facts_bytes(in, path, status, sizeof(status) - 1);
@@ -118,9 +109,9 @@ static bool describe(const struct facts_in *in, const char *tgid, const char *ti
 	if (!allowed_list(status, affinity, sizeof(affinity)))
 		return false;
 	*root = is_root(status);
-	escape_text(open + 1, close - open - 1, comm, sizeof(comm));
-	return snprintf(line, len, "%s %s %c %x %u %u %u %s %s\n", tid, tgid, state, flags, cpu,
-			policy, priority, affinity, comm) < (int)len;
+	escape_text(s.comm, strlen(s.comm), comm, sizeof(comm));
+	return snprintf(line, len, "%s %s %c %x %u %u %u %s %s\n", tid, tgid, s.state, s.flags,
+			s.cpu, s.policy, s.priority, affinity, comm) < (int)len;
 }
 
 /* Reads the settings in the daemon's own environment, from systemd, a file or a shell. No other

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/policy.h"
+#include "collect/thread_stat.h"
 
 #define PF_KTHREAD   0x00200000 /* include/linux/sched.h */
 #define PRIORITY_MAX 99
@@ -19,38 +20,23 @@ static unsigned rank(int policy, unsigned priority)
 	return policy == SCHED_DEADLINE ? PRIORITY_MAX + 1 : priority;
 }
 
-/* Reads a thread's file stat. False: it has none, it sleeps, it is elsewhere or our own. Fields
- * from the third on: 4 is the parent, 9 flags, 39 the last CPU, 40 rt_priority, 41 policy
- * (fs/proc/array.c: do_task_stat). */
+/* Reads a thread's file stat. False: it has none, it sleeps, it is elsewhere or our own. */
 static bool read_stat(const char *path, unsigned cpu, pid_t own, struct holder *h)
 {
 	FILE *f = fopen(path, "re");
-	unsigned flags, at, priority;
-	char text[1024], state;
-	int parent, policy;
-	char *open, *close;
-	size_t n;
+	struct thread_stat s;
+	char text[1024];
 
 	if (!f)
 		return false;
-	n = fread(text, 1, sizeof(text) - 1, f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
-	text[n] = '\0';
-	open = strchr(text, '(');
-	close = strrchr(text, ')');
-	if (!open || !close || close < open ||
-	    sscanf(close + 1,
-		   " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u %u %d",
-		   &state, &parent, &flags, &at, &priority, &policy) != 6)
+	if (!thread_stat_read(text, &s) || s.state != 'R' || s.cpu != cpu || s.parent == own)
 		return false;
-	if (state != 'R' || at != cpu || parent == own)
-		return false;
-	*close = '\0';
-	*h = (struct holder){.kernel_thread = flags & PF_KTHREAD,
-			     .policy = policy,
-			     .priority = policy_is_real_time(policy) ? priority : 0};
-	snprintf(h->comm, sizeof(h->comm), "%s", open + 1);
+	*h = (struct holder){.kernel_thread = s.flags & PF_KTHREAD,
+			     .policy = s.policy,
+			     .priority = policy_is_real_time(s.policy) ? s.priority : 0};
+	snprintf(h->comm, sizeof(h->comm), "%s", s.comm);
 	return sscanf(text, "%u", &h->tid) == 1;
 }
 
